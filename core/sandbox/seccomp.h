@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * System-call filters. The rules are tables of names in groups
+ * (seccomp_rules.c); libseccomp knows the numbers; the program is generated
+ * here (seccomp_build.c) as a binary search over ranges of numbers with checks
+ * of arguments at its leaves, since such a program loads in 40-100 us where
+ * libseccomp's own takes 120-600 us to load and 2-9 ms to build
+ * (core/README, "Filters"). The profiles without lists are generated when
+ * llmbox is built (tests hold that the live generator makes the same).
+ */
+#ifndef LLMBOX_SECCOMP_H
+#define LLMBOX_SECCOMP_H
+
+#include <linux/filter.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "policy/policy.h"
+
+struct error;
+
+struct filter {
+	const struct sock_filter *code;
+	unsigned short count;
+	struct sock_filter *owned; /* code, where it was made live; else NULL */
+};
+
+void filter_release(struct filter *f);
+
+/*
+ * The filter of the box's commands. allow and deny are names of system calls or
+ * of groups ("@ptrace"), deny wins; an unknown name is an error with the
+ * nearest one. Made live only where allow or deny is not empty.
+ */
+int filter_for_policy(enum profile profile, const struct strv *allow,
+		      const struct strv *deny, struct filter *ret,
+		      struct error *err);
+
+/*
+ * Init's own fixed filter, which no policy changes and which all commands
+ * inherit: refuses (EPERM) what no process of a box ever needs.
+ */
+void filter_for_init(struct filter *ret);
+
+/* Loads it for the calling process; no_new_privs is set already. One raw system
+ * call, no memory: may be called between clone and exec. 0 or -errno. */
+int filter_load(const struct filter *f);
+
+/*
+ * What the program answers (SECCOMP_RET_...) for a call, computed as the kernel
+ * would: for tests, policy checks and the plan.
+ */
+struct seccomp_data;
+unsigned filter_decide(const struct filter *f, const struct seccomp_data *data);
+
+#endif
