@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parent's side. Order: choose the ids, prepare the mount (host root),
+ * fork, feed the archive through a pipe, read the result, reap.
+ *
+ * The child is hostile from the moment it sees the archive: it gets two pipes
+ * and a page of counters, its result is one bounded struct whose strings are
+ * ended and whose numbers are only told. A result that comes before all of the
+ * archive was taken is an error, since the digest would not be the tree's.
+ */
+#include "rootfs/extract.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sha2.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "rootfs/confine.h"
+#include "rootfs/extract_child.h"
+#include "sandbox/idmap.h"
+
+enum {
+	EXTRACT_CHUNK = 256 << 10,
+	EXTRACT_PIPE = 1 << 20, /* what an ordinary user may ask for, pipe(7) */
+};
+
+struct extraction {
+	const struct extract_input *in;
+	pid_t pid;
+	int data, result; /* our ends */
+	volatile struct writer_counts *counts;
+	SHA2_CTX sha;
+	uint64_t fed;
+	bool all_fed;
+	time_t told;
+};
+
+static void digest_text(SHA2_CTX *sha, char ret[DIGEST_TEXT])
+{
+	uint8_t raw[SHA256_DIGEST_LENGTH];
+
+	SHA256Final(raw, sha);
+	for (size_t i = 0; i < sizeof(raw); i++)
+		snprintf(ret + 2 * i, 3, "%02x", raw[i]);
+}
+
+static void tell(struct extraction *x)
+{
+	const struct image_progress *p = x->in->progress;
+	struct timespec now;
+
+	if (!p)
+		return;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	if (now.tv_sec == x->told)
+		return;
+	if (x->told)
+		p->tell(p->arg, "unpacking", x->counts->entries,
+			x->counts->bytes);
+	x->told = now.tv_sec;
+}
+
+/* 0 at the end of the archive, or when the child takes no more. */
+static int feed(struct extraction *x, struct error *err)
+{
+	auto_free uint8_t *chunk = mem_alloc(EXTRACT_CHUNK);
+
+	for (;;) {
+		ssize_t n = read(x->in->fd, chunk, EXTRACT_CHUNK);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_set(err, ERROR_IMAGE, errno,
+					 "read the archive");
+		if (n == 0) {
+			x->all_fed = true;
+			return 0;
+		}
+		SHA256Update(&x->sha, chunk, (size_t)n);
+		x->fed += (uint64_t)n;
+		int r = fd_write_all(x->data, chunk, (size_t)n);
+
+		if (r == -EPIPE)
+			return 0;
+		if (r < 0)
+			return error_set(err, ERROR_INTERNAL, -r,
+					 "hand over the archive");
+		tell(x);
+	}
+}
+
+/* A child that has gone must be an EPIPE here, not the end of llmbox. */
+static int feed_without_sigpipe(struct extraction *x, struct error *err)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
+
+	sigaction(SIGPIPE, &ignore, &old);
+	int r = feed(x, err);
+
+	sigaction(SIGPIPE, &old, NULL);
+	fd_close(&x->data);
+	return r;
+}
+
+static int read_result(struct extraction *x, struct extract_answer *ret,
+		       struct error *err)
+{
+	size_t got = 0;
+
+	while (got < sizeof(*ret)) {
+		struct pollfd p = { .fd = x->result, .events = POLLIN };
+
+		if (poll(&p, 1, 1000) == 0) {
+			tell(x);
+			continue;
+		}
+		ssize_t n =
+			read(x->result, (char *)ret + got, sizeof(*ret) - got);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		got += (size_t)n;
+	}
+	if (got == sizeof(*ret) && ret->magic == EXTRACT_MAGIC)
+		return 0;
+	return error_set(err, ERROR_IMAGE, 0,
+			 "the process that unpacks the archive ended early");
+}
+
+/* What a hostile process wrote becomes an error that is safe to handle. */
+static int answer_error(struct extract_answer *a, struct error *err)
+{
+	static const enum error_kind kinds[] = { ERROR_IMAGE, ERROR_HOST,
+						 ERROR_STATE, ERROR_INTERNAL };
+	enum error_kind kind = ERROR_IMAGE;
+
+	a->error.message[sizeof(a->error.message) - 1] = '\0';
+	a->error.hint[sizeof(a->error.hint) - 1] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (a->error.kind == kinds[i])
+			kind = kinds[i];
+	if (a->error.code < 0 || a->error.code > 4095)
+		a->error.code = 0;
+	/* The system's own words on user namespaces come from outside. */
+	if (a->userns_refused)
+		return idmap_explain(a->error.code, err);
+	int r = error_set(err, kind, a->error.code, "%s", a->error.message);
+
+	if (a->error.hint[0])
+		r = error_hint(err, "%s", a->error.hint);
+	return r;
+}
+
+static void reap(struct extraction *x, int *ret_status)
+{
+	while (waitpid(x->pid, ret_status, 0) < 0 && errno == EINTR)
+		;
+}
+
+static int follow(struct extraction *x, struct extract_result *ret,
+		  struct error *err)
+{
+	struct extract_answer answer = { 0 };
+	int status = 0, r = feed_without_sigpipe(x, err);
+
+	if (r < 0)
+		kill(x->pid, SIGKILL);
+	else
+		r = read_result(x, &answer, err);
+	if (r < 0) {
+		/* Not waited for without: it may be stuck on purpose. */
+		kill(x->pid, SIGKILL);
+		reap(x, &status);
+		if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
+			return error_set(err, ERROR_IMAGE, 0,
+					 "the process that unpacks the archive "
+					 "was ended by signal %d (%s)",
+					 WTERMSIG(status),
+					 strsignal(WTERMSIG(status)));
+		return r;
+	}
+	reap(x, &status);
+	if (answer.failed)
+		return answer_error(&answer, err);
+	if (!x->all_fed)
+		return error_set(err, ERROR_INTERNAL, 0,
+				 "the archive was not read to its end");
+	digest_text(&x->sha, ret->digest);
+	ret->archive_bytes = x->fed;
+	ret->counts = answer.counts;
+	return 0;
+}
+
+/* ---- set-up ---- */
+
+/*
+ * Host root: the child has no rights over the store's path, so it gets the tree
+ * as a detached mount; idmapped where files are to lie plain on disk.
+ */
+static int prepare_mount(const struct extract_input *in,
+			 struct confine_input *c, struct error *err)
+{
+	const struct idmap *m = &c->map;
+
+	c->userns = idmap_userns(m, err);
+	if (c->userns < 0)
+		return c->userns;
+	if (in->ids.layout == LAYOUT_PLAIN) {
+		c->mount = idmap_clone_mount(AT_FDCWD, in->tree, c->userns,
+					     false, 0, err);
+		return c->mount < 0 ? c->mount : 0;
+	}
+	if (chown(in->tree, m->uid[0].outside, m->gid[0].outside) < 0)
+		return error_set(err, ERROR_STATE, errno,
+				 "change the owner of %s", in->tree);
+	c->mount = (int)syscall(SYS_open_tree, AT_FDCWD, in->tree,
+				OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	return c->mount < 0 ? error_set(err, ERROR_HOST, errno,
+					"clone the mount of %s", in->tree)
+			    : 0;
+}
+
+static int prepare(const struct extract_input *in, struct confine_input *c,
+		   struct error *err)
+{
+	bool one = in->ids.layout == LAYOUT_ONE;
+	int r = idmap_choose(one ? IDENTITY_ONE : IDENTITY_SHIFTED, 0, 0,
+			     &c->map, err);
+
+	if (r < 0)
+		return r;
+	c->tree = in->tree;
+	if (!one && in->ids.layout == LAYOUT_SHIFTED &&
+	    in->ids.shift != c->map.uid[0].outside)
+		return error_set(err, ERROR_INTERNAL, 0,
+				 "ids %u and on are not this host's block",
+				 in->ids.shift);
+	return one ? 0 : prepare_mount(in, c, err);
+}
+
+static int start(struct extraction *x, const struct confine_input *c,
+		 struct error *err)
+{
+	auto_close int data_out = -1, result_in = -1;
+	int data[2], result[2];
+
+	if (pipe2(data, O_CLOEXEC) < 0)
+		return error_set(err, ERROR_HOST, errno, "make a pipe");
+	data_out = data[0];
+	x->data = data[1];
+	if (pipe2(result, O_CLOEXEC) < 0)
+		return error_set(err, ERROR_HOST, errno, "make a pipe");
+	x->result = result[0];
+	result_in = result[1];
+	/* Fewer switches between the two; not needed to work. */
+	(void)fcntl(x->data, F_SETPIPE_SZ, EXTRACT_PIPE);
+	x->pid = fork();
+	if (x->pid < 0)
+		return error_set(err, ERROR_HOST, errno, "start a process");
+	if (x->pid == 0)
+		extract_child(c, data_out, result_in, x->counts,
+			      x->in->ids.layout != LAYOUT_ONE);
+	return 0;
+}
+
+int extract(const struct extract_input *in, struct extract_result *ret,
+	    struct error *err)
+{
+	struct confine_input c = { .userns = -1, .mount = -1 };
+	struct extraction x = { .in = in, .data = -1, .result = -1 };
+	void *page = mmap(NULL, sizeof(*x.counts), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return error_set(err, ERROR_HOST, errno, "map a page");
+	x.counts = page;
+	SHA256Init(&x.sha);
+	c.parent = getpid();
+	int r = prepare(in, &c, err);
+
+	if (r == 0)
+		r = start(&x, &c, err);
+	fd_close(&c.userns);
+	fd_close(&c.mount);
+	if (r == 0)
+		r = follow(&x, ret, err);
+	fd_close(&x.data);
+	fd_close(&x.result);
+	munmap(page, sizeof(*x.counts));
+	return r;
+}
+
+int extract_digest(int fd, char ret_digest[DIGEST_TEXT], struct error *err)
+{
+	auto_free uint8_t *chunk = mem_alloc(EXTRACT_CHUNK);
+	SHA2_CTX sha;
+	ssize_t n;
+
+	SHA256Init(&sha);
+	while ((n = read(fd, chunk, EXTRACT_CHUNK)) != 0) {
+		if (n < 0 && errno != EINTR)
+			return error_set(err, ERROR_IMAGE, errno,
+					 "read the archive");
+		if (n > 0)
+			SHA256Update(&sha, chunk, (size_t)n);
+	}
+	digest_text(&sha, ret_digest);
+	return 0;
+}

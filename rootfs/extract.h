@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Unpacking an archive in a process that can reach nothing but the tree it
+ * fills, while this one reads the archive, takes its digest and hands the bytes
+ * over. What is unpacked is therefore what the digest says, also when the file
+ * is changed meanwhile.
+ */
+#ifndef LLMBOX_EXTRACT_H
+#define LLMBOX_EXTRACT_H
+
+#include <stdint.h>
+
+#include "rootfs/image.h"
+#include "rootfs/writer.h"
+
+struct error;
+
+enum { DIGEST_TEXT = 65 }; /* SHA-256 in hex, and a NUL */
+
+struct extract_input {
+	int fd; /* the archive, from its beginning to its end */
+	const char
+		*tree; /* absolute path of an empty directory of the caller */
+	struct id_layout ids;
+	const struct image_progress *progress; /* or NULL */
+};
+
+struct extract_result {
+	char digest[DIGEST_TEXT]; /* of the archive's bytes */
+	uint64_t archive_bytes;
+	struct writer_counts counts; /* as the process said: not to be trusted
+					for more than telling them */
+};
+
+/* LAYOUT_SHIFTED changes the owner of tree itself. After an error tree holds
+ * garbage. */
+int extract(const struct extract_input *in, struct extract_result *ret,
+	    struct error *err);
+
+/* The digest of what is left to read of fd. */
+int extract_digest(int fd, char ret_digest[DIGEST_TEXT], struct error *err);
+
+#endif
