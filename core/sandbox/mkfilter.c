@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Prints the ready programs as a C header (sandbox/seccomp_ready.h), while
+ * llmbox is being built. It trusts nothing and reads nothing.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sandbox/seccomp_rules.h"
+
+static const char *const names[FILTER_KINDS] = {
+	[FILTER_DEFAULT] = "default",
+	[FILTER_STRICT] = "strict",
+	[FILTER_DEBUG] = "debug",
+	[FILTER_INIT] = "init",
+};
+
+static int print_filter(enum filter_kind kind)
+{
+	struct sock_filter code[FILTER_LEN_MAX];
+	struct rule_set set;
+
+	rules_fill(&set, kind, FILTER_ARCH_NATIVE);
+	int count = filter_build(&set, FILTER_ARCH_NATIVE, code);
+
+	if (count < 0)
+		return count;
+	printf("\nstatic const struct sock_filter ready_%s[%d] = {\n",
+	       names[kind], count);
+	for (int i = 0; i < count; i++)
+		printf("\t{ 0x%02x, %u, %u, 0x%08x },\n", code[i].code,
+		       code[i].jt, code[i].jf, code[i].k);
+	printf("};\n");
+	return 0;
+}
+
+int main(void)
+{
+	printf("/* Made by core/sandbox/mkfilter.c; not to be edited. */\n");
+	for (int kind = 0; kind < FILTER_KINDS; kind++) {
+		int r = print_filter((enum filter_kind)kind);
+
+		if (r < 0) {
+			fprintf(stderr, "mkfilter: %s: %s\n", names[kind],
+				strerror(-r));
+			return EXIT_FAILURE;
+		}
+	}
+	if (fflush(stdout) || ferror(stdout)) {
+		perror("mkfilter: standard output");
+		return EXIT_FAILURE;
+	}
+	return EXIT_SUCCESS;
+}
