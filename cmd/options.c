@@ -84,7 +84,7 @@ static const struct option_info options[] = {
 	  .field = "limits.output",
 	  .doc = "bytes of standard output and error together" },
 	{ "ulimit", 0, "NAME=SOFT[:HARD]", LIMITS, GROUP_POLICY,
-	  .field = "limits.ulimits",
+	  .field = "limits.ulimit",
 	  .doc = "a resource limit of each process, as nofile=1024" },
 
 	{ "policy", 0, "FILE", SECURITY, GROUP_POLICY, .id = OPTION_POLICY_FILE,

@@ -19,6 +19,7 @@
 #include "cmd/output.h"
 #include "cmd/parse.h"
 #include "cmd/report_file.h"
+#include "cmd/scratch.h"
 #include "cmd/verb.h"
 #include "policy/policy.h"
 #include "rootfs/image.h"
@@ -34,7 +35,10 @@ struct run {
 	struct report_file report;
 	struct policy policy;
 	struct idmap ids;
+	uid_t uid; /* of the policy's user, in the box */
+	gid_t gid;
 	struct image image;
+	struct scratch scratch;
 	struct plan plan;
 	bool planned; /* plan is whole */
 	struct result result;
@@ -50,6 +54,7 @@ static void run_init(struct run *run, const struct arguments *args, bool shell)
 		.dry_run = arguments_has(args, OPTION_DRY_RUN),
 		.report = { .fd = -1 },
 		.image = IMAGE_INIT,
+		.scratch = SCRATCH_INIT,
 	};
 	policy_init(&run->policy);
 }
@@ -59,6 +64,7 @@ static void run_release(struct run *run)
 {
 	result_release(&run->result);
 	plan_release(&run->plan);
+	scratch_release(&run->scratch);
 	image_release(&run->image);
 	policy_release(&run->policy);
 	fd_close(&run->report.fd);
@@ -95,18 +101,18 @@ static int open_image(struct run *run, struct error *err)
 static int choose_identity(struct run *run, struct error *err)
 {
 	const struct policy *policy = &run->policy;
-	uid_t uid;
-	gid_t gid;
 	int r = idmap_choose(policy->identity, 0, 0, &run->ids, err);
 
 	if (r == 0)
 		r = open_image(run, err);
-	if (r < 0 || run->ids.identity != IDENTITY_ONE)
+	if (r == 0)
+		r = accounts_ids(policy->user, run->image.tree, &run->uid,
+				 &run->gid, err);
+	if (r < 0 || run->ids.identity != IDENTITY_ONE ||
+	    (run->uid == 0 && run->gid == 0))
 		return r;
-	r = accounts_ids(policy->user, run->image.tree, &uid, &gid, err);
-	if (r < 0 || (uid == 0 && gid == 0))
-		return r;
-	return idmap_choose(policy->identity, uid, gid, &run->ids, err);
+	return idmap_choose(policy->identity, run->uid, run->gid, &run->ids,
+			    err);
 }
 
 /* The volume of -C whose changes are thrown away at the end, or NULL. */
@@ -142,7 +148,10 @@ static int make_plan(struct run *run, struct error *err)
 		.tree = run->image.tree,
 		.tree_idmap = run->ids.identity == IDENTITY_SHIFTED &&
 			      run->image.layout == LAYOUT_PLAIN,
+		.disk = run->scratch.path,
 		.ids = &run->ids,
+		.user_uid = run->uid,
+		.user_gid = run->gid,
 		.argv = (const char *const *)run->args->operands,
 		.count_changes =
 			told || (!run->quiet && find_project(&run->policy)),
@@ -178,8 +187,11 @@ static int prepare(struct run *run, struct error *err)
 {
 	int r = box_options_policy(run->args, &run->policy, err);
 
+	scratch_sweep();
 	if (r == 0)
 		r = choose_identity(run, err);
+	if (r == 0 && plan_wants_disk(&run->policy, run->image.tree))
+		r = scratch_make(&run->scratch, err);
 	if (r == 0)
 		r = make_plan(run, err);
 	if (r == 0 && arguments_has(run->args, OPTION_VERBOSE))

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "policy/policy.h"
 #include "tests/unit/tap.h"
 
 enum { RUN = GROUP_POLICY | GROUP_RUN | GROUP_CAPTURE };
@@ -131,6 +132,16 @@ static void test_help(void)
 	gives(ARGV("-h", "name", "x"), "hostname=name | x");
 }
 
+static bool is_field(const char *name)
+{
+	const struct policy_field_info *field;
+
+	for (size_t i = 0; (field = policy_field(i)); i++)
+		if (strcmp(field->name, name) == 0)
+			return true;
+	return false;
+}
+
 static void test_table(void)
 {
 	const struct option_info *o, *other;
@@ -145,6 +156,10 @@ static void test_table(void)
 		   "--%s has a value exactly where something takes it",
 		   o->name);
 		const struct option_info *same = NULL;
+
+		if (o->field)
+			ok(is_field(o->field), "--%s: %s is a field", o->name,
+			   o->field);
 
 		for (size_t j = 0; j < i; j++) {
 			other = option_table(j);
