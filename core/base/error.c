@@ -92,7 +92,9 @@ void error_format(const struct error *err, struct buf *out)
 		buf_adds(out, ": ");
 	}
 	buf_add_escaped(out, err->message, strlen(err->message));
-	if (err->code)
+	/* An exec's message says more than its errno, which picks the status.
+	 */
+	if (err->code && err->kind != ERROR_EXEC)
 		buf_addf(out, ": %s", strerror(err->code));
 	if (err->hint[0]) {
 		buf_adds(out, " (");

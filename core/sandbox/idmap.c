@@ -304,9 +304,11 @@ int idmap_clone_mount(int dirfd, const char *path, int userns_fd,
 		open_tree(dirfd, path,
 			  OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | depth |
 				  (*path ? 0 : AT_EMPTY_PATH));
+	/* Private: what the host mounts there later is not the box's. */
 	struct mount_attr set = {
-		.attr_set = attr | MOUNT_ATTR_IDMAP,
-		.userns_fd = (__u64)userns_fd,
+		.attr_set = attr | (userns_fd < 0 ? 0 : MOUNT_ATTR_IDMAP),
+		.propagation = MS_PRIVATE,
+		.userns_fd = userns_fd < 0 ? 0 : (__u64)userns_fd,
 	};
 
 	if (tree < 0)

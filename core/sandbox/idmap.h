@@ -61,9 +61,9 @@ int idmap_userns(const struct idmap *map, struct error *err);
 
 /*
  * A detached clone of the mount at path (and of all below it where recursive)
- * in which owners are moved by userns_fd; host root only. -EINVAL and
- * ERROR_HOST where the filesystem can't be idmapped. attr are MOUNT_ATTR_... to
- * set.
+ * in which owners are moved by userns_fd (-1: not moved); host root only.
+ * -EINVAL and ERROR_HOST where the filesystem can't be idmapped. attr are
+ * MOUNT_ATTR_... to set.
  */
 int idmap_clone_mount(int dirfd, const char *path, int userns_fd,
 		      bool recursive, uint64_t attr, struct error *err);

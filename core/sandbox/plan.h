@@ -38,8 +38,7 @@ struct plan_root {
 	char *tree;    /* the lower directory; NULL for the host view */
 	bool idmapped; /* lower handed to init as an idmapped mount */
 	enum writes writes;
-	char *disk; /* WRITES_DISK: absolute directory with upper and work */
-	bool read_only; /* --read-only */
+	char *disk; /* WRITES_DISK: absolute directory for upper and work */
 };
 
 struct plan_mount {
@@ -73,8 +72,8 @@ struct command {
 
 struct plan {
 	struct idmap ids;
-	uid_t uid; /* the caller's, on the host; a new namespace hides them */
-	gid_t gid;
+	uid_t user_uid; /* of the command's user, inside: owners of volumes */
+	gid_t user_gid;
 	struct plan_root root;
 	char *hostname;
 	enum network_mode network;
@@ -93,11 +92,23 @@ struct plan_input {
 	const struct policy *policy;
 	const char *tree; /* of the image; NULL: the host view */
 	bool tree_idmap;  /* the tree lies plain: idmap it for host root */
+	const char *disk; /* where plan_wants_disk says so: an empty directory,
+			     absolute, the caller's own */
 	const struct idmap *ids;
+	uid_t user_uid; /* of policy->user, as accounts_ids found them */
+	gid_t user_gid;
 	const char *const *argv; /* NULL-terminated; empty: the shell */
 	bool count_changes;
-	const char *working_directory; /* the caller's */
+	bool allow_root_volume;         /* --allow-root-volume */
+	const struct strv *named_files; /* --policy, --report, -r, ...: files
+					   that no volume may hold writable */
 };
+
+/*
+ * Must the upper layer lie on disk: asked for, or because this kernel's tmpfs
+ * has no user xattrs (before 6.6), which an overlay in a user namespace needs.
+ */
+bool plan_wants_disk(const struct policy *policy, bool has_tree);
 
 /*
  * Decides. Looks at the host (which sources exist, what can hold which limit)

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The supervisor's side: makes outer, writes the maps that it alone may write,
+ * hands over mounts that only host root can make, waits until outer has made
+ * init, and then talks to init.
+ *
+ * An ordinary user's outer maps itself, so it can run in this process's memory
+ * like a vfork(2) child: no copy of the address space. Host root's outer waits
+ * for its maps, so it is a copy.
+ */
+#include "sandbox/box.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "sandbox/setup.h"
+
+enum { OUTER_STACK = 256 << 10 };
+
+static void close_pair(int pair[2])
+{
+	fd_close(&pair[0]);
+	fd_close(&pair[1]);
+}
+
+static void setup_close(struct setup *s)
+{
+	fd_close(&s->socket);
+	close_pair(s->go);
+	close_pair(s->ready);
+	if (s->shared)
+		munmap(s->shared, sizeof(*s->shared));
+	s->shared = NULL;
+}
+
+static int setup_open(struct setup *s, const struct plan *plan,
+		      const int stdio[3], struct error *err)
+{
+	int pair[2];
+
+	/* Every descriptor is -1; the sets of bytes agree on that. */
+	memset(s, 0xff, sizeof(*s));
+	s->plan = plan;
+	memcpy(s->stdio, stdio, sizeof(s->stdio));
+	s->detail[0] = '\0';
+	s->shared = mmap(NULL, sizeof(*s->shared), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (s->shared == MAP_FAILED) {
+		s->shared = NULL;
+		return error_set(err, ERROR_HOST, errno, "map a shared page");
+	}
+	s->shared->sysfs = -1;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return error_set(err, ERROR_HOST, errno, "make a socket pair");
+	s->supervisor_socket = pair[0];
+	s->socket = pair[1];
+	if (pipe2(s->go, O_CLOEXEC) < 0 || pipe2(s->ready, O_CLOEXEC) < 0)
+		return error_set(err, ERROR_HOST, errno, "make a pipe");
+	return 0;
+}
+
+/* ---- outer ---- */
+
+static int outer_entry(void *arg)
+{
+	_exit(outer_main(arg) < 0 ? 1 : 0);
+}
+
+static pid_t clone_outer(struct setup *s)
+{
+	int flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | SIGCHLD;
+
+	if (s->plan->network != NETWORK_HOST)
+		flags |= CLONE_NEWNET;
+	if (s->plan->ids.identity != IDENTITY_ONE) {
+		pid_t pid = (pid_t)syscall(SYS_clone, flags, NULL, NULL, NULL,
+					   NULL);
+
+		if (pid == 0)
+			outer_entry(s);
+		return pid < 0 ? -errno : pid;
+	}
+	char *stack = mmap(NULL, OUTER_STACK, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+
+	if (stack == MAP_FAILED)
+		return -errno;
+	pid_t pid = clone(outer_entry, stack + OUTER_STACK,
+			  flags | CLONE_VM | CLONE_VFORK, s);
+	int code = errno;
+
+	munmap(stack, OUTER_STACK);
+	return pid < 0 ? -code : pid;
+}
+
+/* ---- mounts that only host root can make ---- */
+
+struct handed {
+	int fds[MESSAGE_FDS_MAX];
+	unsigned count;
+};
+
+static void handed_close(struct handed *h)
+{
+	for (unsigned i = 0; i < h->count; i++)
+		close(h->fds[i]);
+}
+
+static int hand_tree(const struct setup *s, const char *path, int userns,
+		     bool writable, struct handed *h, struct error *err)
+{
+	uint64_t attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+			(writable ? 0 : MOUNT_ATTR_RDONLY);
+	int fd = idmap_clone_mount(AT_FDCWD, path,
+				   s->plan->root.idmapped ? userns : -1, false,
+				   attr, err);
+
+	if (fd < 0)
+		return fd;
+	h->fds[h->count++] = fd;
+	return 0;
+}
+
+/* The source's owner is the box's user, and nobody else is mapped. */
+static int volume_userns(const struct plan *plan, const struct plan_mount *m,
+			 struct error *err)
+{
+	struct idmap map = { .uid_count = 1, .gid_count = 1 };
+
+	map.uid[0] = (struct idmap_range){ m->owner, 0, 1 };
+	map.gid[0] = (struct idmap_range){ m->group, 0, 1 };
+	if (!idmap_to_host(plan->ids.uid, plan->ids.uid_count, plan->user_uid,
+			   &map.uid[0].outside) ||
+	    !idmap_to_host(plan->ids.gid, plan->ids.gid_count, plan->user_gid,
+			   &map.gid[0].outside))
+		return error_set(err, ERROR_POLICY, 0,
+				 "user %s is outside the ids of the box",
+				 plan->command.user);
+	return idmap_userns(&map, err);
+}
+
+static int hand_volume(const struct plan *plan, const struct plan_mount *m,
+		       struct handed *h, struct error *err)
+{
+	bool writable = m->mount->access == ACCESS_RW;
+	uint64_t attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+			(writable ? 0 : MOUNT_ATTR_RDONLY);
+	auto_close int userns = volume_userns(plan, m, err);
+	struct stat st;
+
+	if (userns < 0)
+		return userns;
+	int fd = idmap_clone_mount(AT_FDCWD, m->mount->source, userns, true,
+				   attr, err);
+
+	/* Reading needs no map where others may read. */
+	if (fd < 0 && !writable)
+		fd = idmap_clone_mount(AT_FDCWD, m->mount->source, -1, true,
+				       attr, err);
+	if (fd < 0)
+		return error_prefix(err, "volume %s", m->mount->source);
+	h->fds[h->count++] = fd;
+	if (fstat(fd, &st) < 0 || st.st_dev != m->dev || st.st_ino != m->ino)
+		return error_set(err, ERROR_HOST, 0,
+				 "volume %s was replaced meanwhile",
+				 m->mount->source);
+	return 0;
+}
+
+static int hand_mounts(const struct setup *s, pid_t outer, struct error *err)
+{
+	const struct plan *plan = s->plan;
+	struct message m = { .type = MESSAGE_MOUNTS };
+	struct handed h = { .count = 0 };
+	char path[64];
+	int r = 0;
+
+	/* U1 maps to the same host ids as U2, which need not exist yet. */
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", outer);
+	auto_close int userns = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (userns < 0)
+		return error_set(err, ERROR_HOST, errno, "open %s", path);
+	if (plan->root.tree)
+		r = hand_tree(s, plan->root.tree, userns, false, &h, err);
+	if (r == 0 && plan->root.disk)
+		r = hand_tree(s, plan->root.disk, userns, true, &h, err);
+	for (size_t i = 0; r == 0 && i < plan->mount_count; i++)
+		if (plan->mounts[i].mount->source)
+			r = hand_volume(plan, &plan->mounts[i], &h, err);
+	/* EPIPE: set-up failed already, and init's message says why. */
+	if (r == 0)
+		r = message_send(s->supervisor_socket, &m, h.fds, h.count);
+	if (r == -EPIPE)
+		r = 0;
+	handed_close(&h);
+	return r;
+}
+
+static int feed_outer(struct setup *s, pid_t outer, struct error *err)
+{
+	if (s->plan->ids.identity == IDENTITY_ONE)
+		return 0;
+	int r = idmap_write(outer, &s->plan->ids);
+
+	if (r < 0)
+		return error_set(err, ERROR_HOST, -r, "write the id maps");
+	if (write(s->go[1], "", 1) != 1)
+		return error_set(err, ERROR_HOST, errno, "wake outer");
+	return hand_mounts(s, outer, err);
+}
+
+/* ---- starting ---- */
+
+static int wait_status(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -1;
+	return status;
+}
+
+static int start(struct setup *s, struct box *box, struct error *err)
+{
+	pid_t outer = clone_outer(s);
+
+	if (outer < 0)
+		return idmap_explain(-outer, err);
+	/* Each end of a pipe is held by one process only, or an end of file
+	 * would never come. */
+	fd_close(&s->go[0]);
+	close_pair(s->ready);
+	int r = feed_outer(s, outer, err);
+
+	fd_close(&s->go[1]);
+	fd_close(&s->socket);
+	int status = wait_status(outer);
+
+	box->init = s->shared->init;
+	if (r < 0)
+		return r;
+	if (status != 0 && s->shared->failed)
+		return error_set(err, ERROR_HOST, s->shared->failed,
+				 "set up the box: %s", s->shared->step);
+	if (status != 0 || box->init <= 0)
+		return error_set(err, ERROR_INTERNAL, 0,
+				 "set up the box: outer ended early");
+	/* No race: init is our own child, and nobody else reaps it. */
+	box->pidfd = (int)syscall(SYS_pidfd_open, box->init, 0);
+	if (box->pidfd < 0)
+		return error_set(err, ERROR_HOST, errno, "open init's pidfd");
+	return 0;
+}
+
+int box_start(const struct plan *plan, const int stdio[3], struct box *ret,
+	      struct error *err)
+{
+	auto_free struct setup *s = mem_alloc(sizeof(*s));
+
+	*ret = (struct box)BOX_INIT;
+	int r = setup_open(s, plan, stdio, err);
+
+	ret->socket = s->supervisor_socket;
+	if (r == 0)
+		r = start(s, ret, err);
+	setup_close(s);
+	if (r < 0)
+		box_release(ret);
+	return r;
+}
+
+/* ---- events ---- */
+
+static int setup_failed(const struct message *m, struct box_event *ret,
+			struct error *err)
+{
+	ret->type = BOX_SETUP_FAILED;
+	error_set(err, ERROR_HOST, m->code, "set up the box: %s", m->text);
+	return 0;
+}
+
+static int exec_failed(const struct message *m, struct box_event *ret,
+		       struct error *err)
+{
+	ret->type = BOX_EXEC_FAILED;
+	error_set(err, ERROR_EXEC, m->code, "%s", m->text);
+	return 0;
+}
+
+static int exited(const struct message *m, struct box_event *ret)
+{
+	ret->type = BOX_EXITED;
+	ret->status = m->value;
+	ret->usage = m->usage;
+	ret->disk_full = m->disk_full;
+	ret->project = m->project;
+	ret->root = m->root;
+	return 0;
+}
+
+int box_next(struct box *box, struct box_event *ret, struct error *err)
+{
+	struct message m;
+	unsigned count;
+	int fd = -1;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->pty = -1;
+	ret->type = BOX_GONE;
+	if (message_receive(box->socket, &m, &fd, 1, &count) <= 0)
+		return 0;
+	if (m.type == MESSAGE_STARTED) {
+		ret->type = BOX_STARTED;
+		ret->pty = fd;
+		return 0;
+	}
+	fd_close(&fd);
+	switch (m.type) {
+	case MESSAGE_SETUP_FAILED:
+		return setup_failed(&m, ret, err);
+	case MESSAGE_EXEC_FAILED:
+		return exec_failed(&m, ret, err);
+	case MESSAGE_EXITED:
+		return exited(&m, ret);
+	default:
+		return 0;
+	}
+}
+
+void box_signal(struct box *box, int signal)
+{
+	struct message m = { .type = MESSAGE_SIGNAL, .value = signal };
+
+	/* A full socket means that init does not answer: the KILL that follows
+	 * does not need it. */
+	if (box->socket >= 0)
+		message_send(box->socket, &m, NULL, 0);
+}
+
+void box_kill(struct box *box)
+{
+	if (box->init > 0)
+		kill(box->init, SIGKILL);
+}
+
+void box_release(struct box *box)
+{
+	box_kill(box);
+	if (box->init > 0)
+		wait_status(box->init);
+	box->init = 0;
+	fd_close(&box->pidfd);
+	fd_close(&box->socket);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/setup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+int setup_fail(struct setup *s, const char *format, ...)
+{
+	int code = errno;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(s->detail, sizeof(s->detail), format, args);
+	va_end(args);
+	return -code;
+}
+
+int setup_mkdir(int dirfd, const char *path, mode_t mode)
+{
+	struct stat st;
+
+	if (mkdirat(dirfd, path, mode) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return -errno;
+	if (fstatat(dirfd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+}
+
+int setup_write(int dirfd, const char *path, const char *text, mode_t mode)
+{
+	auto_close int fd = openat(
+		dirfd, path,
+		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+
+	return fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
+}
+
+int setup_attach(int mount, int target)
+{
+	return move_mount(mount, "", target, "",
+			  MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0
+		       ? -errno
+		       : 0;
+}
+
+int setup_bind_over_itself(const char *path, uint64_t attributes)
+{
+	struct mount_attr attr = { .attr_set = attributes };
+	auto_close int tree =
+		open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+	if (tree < 0 ||
+	    mount_setattr(tree, "", AT_EMPTY_PATH, &attr, sizeof(attr)) < 0 ||
+	    move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return -errno;
+	return 0;
+}

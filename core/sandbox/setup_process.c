@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Set-up: what init is (ids, death, rights to look at it) and what it holds. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "sandbox/setup.h"
+
+/* Maps first: a process that is not dumpable can't be given maps by an ordinary
+ * user, nor give them to itself. */
+int setup_maps(struct setup *s)
+{
+	char byte;
+
+	fd_close(&s->ready[1]);
+	if (s->plan->ids.identity == IDENTITY_ONE) {
+		/* U1's ids are the box's already. */
+		struct idmap map = s->plan->ids;
+
+		map.uid[0].outside = map.uid[0].inside;
+		map.gid[0].outside = map.gid[0].inside;
+		return idmap_write(0, &map);
+	}
+	if (read(s->ready[0], &byte, 1) != 1)
+		return -EPIPE; /* outer is gone, and says why itself */
+	if (syscall(SYS_setresgid, 0, 0, 0) < 0 ||
+	    syscall(SYS_setresuid, 0, 0, 0) < 0)
+		return -errno;
+	return 0;
+}
+
+/* After the last set*id, which would clear both (prctl(2)). A supervisor that
+ * died before PDEATHSIG was set shows as a socket without a peer; getppid(2) is
+ * 0 in a new pid namespace and tells nothing. */
+int setup_parent(struct setup *s)
+{
+	struct pollfd peer = { .fd = s->socket, .events = POLLIN };
+
+	if (prctl(PR_SET_DUMPABLE, 0) < 0 ||
+	    prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		return -errno;
+	fd_close(&s->supervisor_socket);
+	if (poll(&peer, 1, 0) > 0 && (peer.revents & POLLHUP))
+		_exit(1);
+	return 0;
+}
+
+/*
+ * Init is a copy of the supervisor, not its exec, so close-on-exec did nothing:
+ * it holds all that the supervisor holds. What it needs moves to the lowest
+ * numbers, and all above is closed.
+ */
+enum { KEEP_MAX = 6 };
+
+static int keep(struct setup *s)
+{
+	int *kept[KEEP_MAX] = { &s->socket,   &s->sysfs,    &s->stdio[0],
+				&s->stdio[1], &s->stdio[2], NULL };
+	int moved[KEEP_MAX];
+	int next = 3;
+
+	s->sysfs = s->shared->sysfs;
+	/* First out of the way, or one would be overwritten by another. */
+	for (int i = 0; kept[i]; i++) {
+		moved[i] = *kept[i] < 0 ? -1
+					: fcntl(*kept[i], F_DUPFD_CLOEXEC,
+						3 + 2 * KEEP_MAX);
+		if (*kept[i] >= 0 && moved[i] < 0)
+			return -errno;
+	}
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0)
+		return setup_fail(s, "/dev/null");
+	for (int fd = 0; fd < 3; fd++)
+		if (null != fd && dup2(null, fd) < 0)
+			return -errno;
+	for (int i = 0; kept[i]; i++) {
+		if (moved[i] < 0)
+			continue;
+		if (dup3(moved[i], next, O_CLOEXEC) < 0)
+			return -errno;
+		*kept[i] = next++;
+	}
+	return syscall(SYS_close_range, next, ~0U, 0) < 0 ? -errno : 0;
+}
+
+extern char *program_invocation_name;
+
+/*
+ * /proc/1/cmdline and environ are memory of pid 1, and the first is readable by
+ * everybody in the box: the host's command line with its tokens. The strings
+ * lie together, from argv[0] to the name of the file that was executed
+ * (AT_EXECFN), which the kernel puts behind the environment.
+ */
+static void forget_arguments(void)
+{
+	static const char name[] = "llmbox-init";
+	char *start = program_invocation_name;
+	char *end = (char *)getauxval(AT_EXECFN);
+
+	if (!end || start >= end || end - start > 64 << 20)
+		return;
+	size_t len = (size_t)(end - start) + strlen(end);
+
+	memset(start, 0, len);
+	if (len > sizeof(name))
+		memcpy(start, name, sizeof(name));
+	prctl(PR_SET_NAME, name);
+}
+
+int setup_descriptors(struct setup *s)
+{
+	int r = keep(s);
+
+	if (r == 0)
+		forget_arguments();
+	return r;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Set-up: volumes. Their sources become detached mounts before anything covers
+ * the host's paths: made by init itself in a one-id box, handed over by host
+ * root's supervisor else. Targets are resolved inside the box's root by
+ * openat2(2), so a link of the image leads nowhere else.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "sandbox/setup.h"
+
+/* ---- sources ---- */
+
+/* With all that is mounted below it: a user namespace may not look behind the
+ * mounts of another (mount_namespaces(7)). */
+static int clone_source(struct setup *s, const struct plan_mount *m)
+{
+	struct mount_attr attr = {
+		.attr_set =
+			MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+			(m->mount->access == ACCESS_RW ? 0 : MOUNT_ATTR_RDONLY),
+		.propagation = MS_PRIVATE,
+	};
+	auto_close int tree =
+		open_tree(AT_FDCWD, m->mount->source,
+			  OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+	struct stat st;
+
+	if (tree < 0 || fstat(tree, &st) < 0)
+		return setup_fail(s, "%s", m->mount->source);
+	if (st.st_dev != m->dev || st.st_ino != m->ino) {
+		errno = ESTALE;
+		return setup_fail(s, "%s was replaced meanwhile",
+				  m->mount->source);
+	}
+	if (mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr,
+			  sizeof(attr)) < 0)
+		return setup_fail(s, "attributes of %s", m->mount->source);
+	return fd_take(tree);
+}
+
+static int clone_sources(struct setup *s)
+{
+	const struct plan *plan = s->plan;
+
+	if (plan->root.tree) {
+		s->lower = open(plan->root.tree,
+				O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (s->lower < 0)
+			return setup_fail(s, "%s", plan->root.tree);
+	}
+	if (plan->root.disk) {
+		s->disk = open_tree(AT_FDCWD, plan->root.disk,
+				    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+		if (s->disk < 0)
+			return setup_fail(s, "%s", plan->root.disk);
+	}
+	for (size_t i = 0; i < plan->mount_count; i++) {
+		if (!plan->mounts[i].mount->source)
+			continue;
+		s->sources[i] = clone_source(s, &plan->mounts[i]);
+		if (s->sources[i] < 0)
+			return s->sources[i];
+	}
+	return 0;
+}
+
+/* The supervisor's message has them in the order of hand_mounts() in box.c. */
+static int receive_sources(struct setup *s)
+{
+	const struct plan *plan = s->plan;
+	int fds[MESSAGE_FDS_MAX];
+	struct message m;
+	unsigned count, at = 0, want = 0;
+	int r = message_receive(s->socket, &m, fds, MESSAGE_FDS_MAX, &count);
+
+	if (r == 0)
+		_exit(1); /* no supervisor any more */
+	if (r < 0)
+		return r;
+	want += plan->root.tree != NULL;
+	want += plan->root.disk != NULL;
+	for (size_t i = 0; i < plan->mount_count; i++)
+		want += plan->mounts[i].mount->source != NULL;
+	if (m.type != MESSAGE_MOUNTS || count != want)
+		return -EPROTO;
+	if (plan->root.tree)
+		s->lower = fds[at++];
+	if (plan->root.disk)
+		s->disk = fds[at++];
+	for (size_t i = 0; i < plan->mount_count; i++)
+		if (plan->mounts[i].mount->source)
+			s->sources[i] = fds[at++];
+	return 0;
+}
+
+int setup_sources(struct setup *s)
+{
+	return s->plan->ids.identity == IDENTITY_ONE ? clone_sources(s)
+						     : receive_sources(s);
+}
+
+/* ---- targets ---- */
+
+/* What the target is resolved to, made where it is missing. */
+static int open_target(struct setup *s, const struct plan_mount *m)
+{
+	if (m->directory)
+		return path_mkdirs_in(s->root, m->mount->target, 0755);
+	int fd = path_open_in(s->root, m->mount->target, O_PATH, 0);
+
+	if (fd != -ENOENT)
+		return fd;
+	auto_free char *dir = mem_strndup(
+		m->mount->target,
+		(size_t)(strrchr(m->mount->target, '/') - m->mount->target) +
+			1);
+	auto_close int parent = path_mkdirs_in(s->root, dir, 0755);
+
+	if (parent < 0)
+		return parent;
+	const char *name = m->mount->target + strlen(dir);
+	auto_close int file = openat(
+		parent, name,
+		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+
+	if (file < 0)
+		return -errno;
+	return openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static int attach_tmpfs(struct setup *s, const struct policy_mount *m,
+			int target)
+{
+	const struct plan_limits *l = &s->plan->limits;
+	auto_close int fs = fsopen("tmpfs", FSOPEN_CLOEXEC);
+	int64_t size = m->size != LIMIT_NONE ? m->size : l->disk;
+	char text[32];
+	int r = fs < 0 ? -1 : 0;
+
+	if (r == 0 && size != LIMIT_NONE) {
+		snprintf(text, sizeof(text), "%" PRId64, size);
+		r = fsconfig(fs, FSCONFIG_SET_STRING, "size", text, 0);
+	}
+	if (r == 0 && l->inodes != LIMIT_NONE) {
+		snprintf(text, sizeof(text), "%" PRId64, l->inodes);
+		r = fsconfig(fs, FSCONFIG_SET_STRING, "nr_inodes", text, 0);
+	}
+	if (r == 0)
+		r = fsconfig(fs, FSCONFIG_SET_STRING, "mode", "1777", 0);
+	if (r == 0)
+		r = fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
+	if (r < 0)
+		return -errno;
+	auto_close int mount = fsmount(fs, FSMOUNT_CLOEXEC,
+				       MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+
+	return mount < 0 ? -errno : setup_attach(mount, target);
+}
+
+/* The root of an overlay has upper's attributes: they are the source's. */
+static int make_upper(struct setup *s, int source, const char *name)
+{
+	struct stat st;
+	int r = setup_mkdir(s->scratch, name, 0755);
+
+	if (r < 0)
+		return r;
+	if (fstat(source, &st) < 0)
+		return -errno;
+	/* An owner that is not mapped stays the box's root. */
+	if (fchownat(s->scratch, name, st.st_uid, st.st_gid, 0) < 0 &&
+	    errno != EINVAL && errno != EPERM)
+		return -errno;
+	return fchmodat(s->scratch, name, st.st_mode & 01777, 0) < 0 ? -errno
+								     : 0;
+}
+
+static int attach_overlay(struct setup *s, size_t index, int target)
+{
+	bool project = s->plan->mounts[index].mount->project;
+	char lower[24], upper[24], work[24], root[32], options[128];
+	int source = s->sources[index], r;
+
+	snprintf(lower, sizeof(lower), "v%zu", index);
+	snprintf(upper, sizeof(upper), "vu%zu", index);
+	snprintf(work, sizeof(work), "vw%zu", index);
+	snprintf(root, sizeof(root), "/tmp/vr%zu", index);
+	if ((r = setup_mkdir(s->scratch, lower, 0755)) < 0 ||
+	    (r = setup_mkdir(s->scratch, work, 0755)) < 0 ||
+	    (r = setup_mkdir(s->scratch, root + sizeof("/tmp"), 0755)) < 0 ||
+	    (r = make_upper(s, source, upper)) < 0)
+		return r;
+	/* Attached, for an overlay's lower must be in this mount namespace. */
+	if (move_mount(source, "", s->scratch, lower, MOVE_MOUNT_F_EMPTY_PATH) <
+		    0 ||
+	    fchdir(source) < 0)
+		return -errno;
+	snprintf(options, sizeof(options),
+		 "lowerdir=.,upperdir=/tmp/%s,workdir=/tmp/%s,userxattr", upper,
+		 work);
+	if (mount("box", root, "overlay", MS_NOSUID | MS_NODEV, options) < 0)
+		return -errno;
+	if (project) {
+		s->project_lower = source;
+		s->project_upper = openat(s->scratch, upper,
+					  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	return move_mount(AT_FDCWD, root, target, "", MOVE_MOUNT_T_EMPTY_PATH) <
+			       0
+		       ? -errno
+		       : 0;
+}
+
+static int attach_volume(struct setup *s, size_t index)
+{
+	const struct plan_mount *m = &s->plan->mounts[index];
+	auto_close int target = open_target(s, m);
+
+	if (target < 0)
+		return target;
+	if (!m->mount->source)
+		return attach_tmpfs(s, m->mount, target);
+	if (m->mount->access == ACCESS_OVERLAY)
+		return attach_overlay(s, index, target);
+	return setup_attach(s->sources[index], target);
+}
+
+int setup_volumes(struct setup *s)
+{
+	for (size_t i = 0; i < s->plan->mount_count; i++) {
+		int r = attach_volume(s, i);
+
+		if (r < 0) {
+			errno = -r;
+			return setup_fail(s, "mount on %s",
+					  s->plan->mounts[i].mount->target);
+		}
+	}
+	return fchdir(s->root) < 0 ? -errno : 0;
+}
+
+int setup_workdir(struct setup *s)
+{
+	const char *dir = s->plan->command.workdir;
+
+	if (!dir)
+		return 0;
+	auto_close int fd = path_mkdirs_in(s->root, dir, 0755);
+
+	if (fd >= 0)
+		return 0;
+	errno = -fd;
+	return setup_fail(s, "working directory %s", dir);
+}

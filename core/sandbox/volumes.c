@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/volumes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/dirs.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "sandbox/plan.h"
+#include "sandbox/setup.h"
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+enum { DEPTH_MAX = 4096 };
+
+/* Is dir the directory of above, or does it lie in it? What can't be walked up
+ * counts as inside: a check that can't be made has not been passed. */
+static bool lies_in(int dir, const struct stat *above)
+{
+	auto_close int at = openat(dir, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat st, up;
+
+	for (int depth = 0; depth < DEPTH_MAX; depth++) {
+		if (at < 0 || fstat(at, &st) < 0)
+			return true;
+		if (same_file(&st, above))
+			return true;
+		int next = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+		fd_close(&at);
+		at = next;
+		if (at < 0 || fstat(at, &up) < 0)
+			return true;
+		if (same_file(&st, &up))
+			return false; /* "/" is its own parent */
+	}
+	return true;
+}
+
+/* A directory that holds path, or path itself where it is one. */
+static int open_dir_of(const char *path)
+{
+	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0 || errno != ENOTDIR)
+		return fd;
+	auto_free char *copy = mem_strdup(path);
+	char *slash = strrchr(copy, '/');
+
+	if (!slash)
+		return open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	slash[1] = '\0';
+	return open(copy, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static int refuse(const struct policy_mount *m, const char *why,
+		  const char *hint, struct error *err)
+{
+	error_set(err, ERROR_POLICY, 0, "volume %s: %s", m->source, why);
+	if (m->origin.kind == ORIGIN_FILE)
+		error_at(err, m->origin.name, m->origin.line, m->origin.column);
+	return hint ? error_hint(err, "%s", hint) : -EINVAL;
+}
+
+/* Neither may the volume be, hold or lie in a directory of llmbox's own. */
+static int check_own_dir(const struct policy_mount *m, int source,
+			 const struct stat *source_st, const char *own,
+			 struct error *err)
+{
+	struct stat st;
+	auto_close int fd =
+		own ? open(own, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return 0; /* not there, so nothing of it can be written */
+	if (lies_in(source, &st) || lies_in(fd, source_st))
+		return refuse(m, "would let the box write llmbox's own files",
+			      "use overlay: writes go to a layer of the box",
+			      err);
+	return 0;
+}
+
+static int check_named_file(const struct policy_mount *m,
+			    const struct stat *source_st, const char *path,
+			    struct error *err)
+{
+	auto_close int dir = open_dir_of(path);
+	struct stat st;
+
+	if (stat(path, &st) == 0 && same_file(&st, source_st))
+		return refuse(m, "is a file that this run uses itself", NULL,
+			      err);
+	if (dir < 0 || !lies_in(dir, source_st))
+		return 0;
+	error_set(err, ERROR_POLICY, 0,
+		  "volume %s would let the box write %s, which this run uses",
+		  m->source, path);
+	return error_hint(err, "use overlay: writes go to a layer of the box");
+}
+
+static int check_writable(const struct plan_input *in,
+			  const struct policy_mount *m, int source,
+			  const struct stat *st, struct error *err)
+{
+	char *own[] = { dirs_data(), dirs_state(), dirs_config(),
+			dirs_runtime(), mem_strdup("/etc/llmbox") };
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
+		if (r == 0 && S_ISDIR(st->st_mode))
+			r = check_own_dir(m, source, st, own[i], err);
+		free(own[i]);
+	}
+	for (size_t i = 0;
+	     r == 0 && in->named_files && i < in->named_files->count; i++)
+		r = check_named_file(m, st, in->named_files->items[i], err);
+	if (r == 0 && geteuid() == 0 && st->st_uid == 0 &&
+	    !in->allow_root_volume)
+		r = refuse(m, "belongs to root and would be writable",
+			   "use overlay or ro, or --allow-root-volume", err);
+	return r;
+}
+
+/* The whole home directory or all of the host is no project. */
+static int check_project(const struct policy_mount *m, const struct stat *st,
+			 struct error *err)
+{
+	const char *home = getenv("HOME");
+	struct stat other;
+
+	if (stat("/", &other) == 0 && same_file(st, &other))
+		return refuse(m, "is all of the host, not a project", NULL,
+			      err);
+	if (home && stat(home, &other) == 0 && same_file(st, &other))
+		return refuse(m, "is the home directory itself",
+			      "use the project's own directory below it", err);
+	return 0;
+}
+
+static int check_source(const struct plan_input *in, struct plan_mount *ret,
+			struct error *err)
+{
+	struct policy_mount *m = ret->mount;
+	auto_close int fd = open(m->source, O_PATH | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_set(err, ERROR_POLICY, errno, "volume %s",
+				 m->source);
+	ret->directory = S_ISDIR(st.st_mode);
+	ret->dev = st.st_dev;
+	ret->ino = st.st_ino;
+	ret->owner = st.st_uid;
+	ret->group = st.st_gid;
+	if (!ret->directory && !S_ISREG(st.st_mode))
+		return refuse(m, "is neither a directory nor a regular file",
+			      NULL, err);
+	if (!ret->directory && m->access == ACCESS_OVERLAY)
+		return refuse(m,
+			      "is a file, and only directories can be overlay",
+			      "use ro or rw", err);
+	if (m->project) {
+		int r = check_project(m, &st, err);
+
+		if (r < 0)
+			return r;
+	}
+	return m->access == ACCESS_RW ? check_writable(in, m, fd, &st, err) : 0;
+}
+
+/* A parent before what is mounted in it, whatever the policy's order. */
+static int compare_targets(const void *a, const void *b)
+{
+	const struct plan_mount *x = a, *y = b;
+
+	return strcmp(x->mount->target, y->mount->target);
+}
+
+int volumes_plan(const struct plan_input *in, struct plan *plan,
+		 struct error *err)
+{
+	const struct policy *p = in->policy;
+
+	if (p->mount_count > SETUP_MOUNTS_MAX)
+		return error_set(err, ERROR_POLICY, 0,
+				 "%zu mounts are more than %d", p->mount_count,
+				 SETUP_MOUNTS_MAX);
+	plan->mounts = mem_resize(NULL, p->mount_count, sizeof(*plan->mounts));
+	for (size_t i = 0; i < p->mount_count; i++) {
+		struct plan_mount *m = &plan->mounts[i];
+
+		*m = (struct plan_mount){ .mount = &p->mounts[i],
+					  .directory = true };
+		int r = m->mount->source ? check_source(in, m, err) : 0;
+
+		if (r < 0)
+			return r;
+	}
+	plan->mount_count = p->mount_count;
+	if (plan->mount_count)
+		qsort(plan->mounts, plan->mount_count, sizeof(*plan->mounts),
+		      compare_targets);
+	return 0;
+}
