@@ -36,6 +36,8 @@ struct image {
 	int lock;   /* held shared while used, so that nothing removes it */
 	enum layout layout; /* of the tree */
 	bool directory;     /* -r DIR: not in the store */
+	char *note; /* of an import: one clause on what the tree lacks, such as
+		       "8 device nodes left out"; or NULL */
 };
 
 /* A half-built one too; does not remove anything from the disk. */

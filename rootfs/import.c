@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An archive is looked at twice, before and after: one that changed meanwhile
+ * gives a tree (of what was read, with the digest of what was read), but its
+ * identity is not remembered.
+ */
+#include "rootfs/import.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "rootfs/extract.h"
+#include "rootfs/image_find.h"
+#include "rootfs/image_meta.h"
+
+enum {
+	IDENTITY_AGE = 2, /* seconds: coarser than any file system's clock */
+};
+
+struct importing {
+	const struct import *in;
+	bool is_file;
+	bool old_enough;
+	struct stat before;
+	char *path; /* of the archive, absolute; NULL for a stream */
+};
+
+static bool is_older(const struct stat *st)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec - st->st_ctim.tv_sec > IDENTITY_AGE;
+}
+
+static bool is_same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+static void remember(const struct importing *i, const char *id)
+{
+	struct stat after;
+
+	if (!i->is_file || fstat(i->in->fd, &after) < 0)
+		return;
+	bool same = after.st_size == i->before.st_size &&
+		    is_same_time(after.st_mtim, i->before.st_mtim) &&
+		    is_same_time(after.st_ctim, i->before.st_ctim);
+
+	store_index_put(i->in->store, &i->before, &i->in->ids, id,
+			same && i->old_enough);
+}
+
+static int hold(const struct importing *i, const char *id, int *ret_lock)
+{
+	char key[STORE_KEY_MAX];
+
+	store_key(id, &i->in->ids, key);
+	return store_hold(i->in->store, key, ret_lock);
+}
+
+/* By identity, else by digest. -ENOENT: it must be imported. */
+static int find(const struct importing *i, char ret_id[STORE_ID_MAX],
+		int *ret_lock, struct error *err)
+{
+	const struct import *in = i->in;
+
+	if (store_index_get(in->store, &i->before, &in->ids, ret_id) == 0 &&
+	    hold(i, ret_id, ret_lock) == 0)
+		return 0;
+	if (!store_index_has_size(in->store, &i->before, &in->ids))
+		return -ENOENT;
+	int r = extract_digest(in->fd, ret_id, err);
+
+	if (r < 0)
+		return r;
+	if (lseek(in->fd, 0, SEEK_SET) < 0)
+		return error_set(err, ERROR_IMAGE, errno, "rewind the archive");
+	r = hold(i, ret_id, ret_lock);
+	if (r == 0)
+		remember(i, ret_id);
+	return r == 0 ? 0 : -ENOENT;
+}
+
+static void note_add(struct buf *note, uint64_t count, const char *what)
+{
+	if (count)
+		buf_addf(note, "%s%llu %s", note->len ? ", " : "",
+			 (unsigned long long)count, what);
+}
+
+static char *note_make(const struct writer_counts *c,
+		       const struct id_layout *ids)
+{
+	auto_buf note = { 0 };
+
+	note_add(&note, c->nodes, "device nodes left out");
+	note_add(&note, c->xattrs, "extended attributes dropped");
+	note_add(&note, c->replaced, "directories replaced by later entries");
+	/* With one id it is so for all, and no news. */
+	if (ids->layout != LAYOUT_ONE)
+		note_add(&note, c->owners, "owners out of range became root");
+	return note.len ? buf_take(&note) : NULL;
+}
+
+static int make(const struct importing *i, struct store_tree *tree,
+		char ret_id[STORE_ID_MAX], char **ret_note, struct error *err)
+{
+	const struct import *in = i->in;
+	struct extract_result result = { 0 };
+	char key[STORE_KEY_MAX];
+	struct extract_input x = {
+		.fd = in->fd,
+		.ids = in->ids,
+		.progress = in->progress,
+	};
+	int r = store_tree_make(in->store, tree, err);
+
+	if (r < 0)
+		return r;
+	x.tree = tree->path;
+	r = extract(&x, &result, err);
+	if (r < 0)
+		return r;
+	struct image_meta meta = {
+		.id = result.digest,
+		.source = i->path ? i->path : in->source,
+		.ids = in->ids,
+		.created = time(NULL),
+		.archive_bytes = result.archive_bytes,
+		.counts = result.counts,
+	};
+
+	r = image_meta_write(tree->lock, &meta, err);
+	if (r < 0)
+		return r;
+	store_key(result.digest, &in->ids, key);
+	r = store_tree_publish(in->store, tree, key, in->durable, err);
+	if (r < 0)
+		return r;
+	memcpy(ret_id, result.digest, STORE_ID_MAX);
+	*ret_note = note_make(&result.counts, &in->ids);
+	return 0;
+}
+
+static int import_new(const struct importing *i, char ret_id[STORE_ID_MAX],
+		      int *ret_lock, char **ret_note, struct error *err)
+{
+	const struct import *in = i->in;
+	struct store_tree tree = STORE_TREE_INIT;
+
+	store_sweep(in->store);
+	int r = make(i, &tree, ret_id, ret_note, err);
+
+	/* Lets go of its lock before it is held as any other. */
+	store_tree_discard(in->store, &tree);
+	if (r < 0)
+		return r;
+	r = hold(i, ret_id, ret_lock);
+	if (r < 0)
+		return error_set(err, ERROR_STATE, -r,
+				 "the image was removed as it was imported");
+	remember(i, ret_id);
+	if (i->path)
+		image_drop_superseded(in->store, i->path, ret_id, &in->ids);
+	return 0;
+}
+
+static int importing_begin(struct importing *i, struct error *err)
+{
+	if (fstat(i->in->fd, &i->before) < 0)
+		return error_set(err, ERROR_IMAGE, errno, "stat the archive");
+	i->is_file = S_ISREG(i->before.st_mode);
+	i->old_enough = i->is_file && is_older(&i->before);
+	/* Standard input may be a file that was read from already. */
+	if (i->is_file && lseek(i->in->fd, 0, SEEK_CUR) != 0)
+		i->is_file = i->old_enough = false;
+	i->path = i->is_file ? realpath(i->in->source, NULL) : NULL;
+	return 0;
+}
+
+int import_archive(const struct import *in, char ret_id[STORE_ID_MAX],
+		   int *ret_lock, char **ret_note, struct error *err)
+{
+	struct importing i = { .in = in };
+	int r = importing_begin(&i, err);
+
+	if (r < 0)
+		return r;
+	if (!i.is_file)
+		return import_new(&i, ret_id, ret_lock, ret_note, err);
+	auto_free char *path = i.path;
+	auto_close int lock = store_import_lock(in->store, &i.before, err);
+
+	if (lock < 0)
+		return lock;
+	r = find(&i, ret_id, ret_lock, err);
+	if (r == -ENOENT)
+		r = import_new(&i, ret_id, ret_lock, ret_note, err);
+	return r;
+}
