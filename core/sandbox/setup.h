@@ -38,7 +38,7 @@ struct setup {
 	const struct plan *plan;
 	struct shared *shared;
 	int socket;            /* init's end */
-	int supervisor_socket; /* the other; closed in outer and init */
+	int supervisor_socket; /* the other; closed in outer */
 	int go[2];             /* supervisor to outer: U1's maps are written */
 	int ready[2];          /* outer to init: U2's maps are written */
 	int stdio[3];          /* the command's; -1: from the pty */

@@ -38,8 +38,9 @@ int setup_maps(struct setup *s)
 }
 
 /* After the last set*id, which would clear both (prctl(2)). A supervisor that
- * died before PDEATHSIG was set shows as a socket without a peer; getppid(2) is
- * 0 in a new pid namespace and tells nothing. */
+ * died before PDEATHSIG was set shows as a socket without a peer (outer closed
+ * our copy of that end); getppid(2) is 0 in a new pid namespace and tells
+ * nothing. */
 int setup_parent(struct setup *s)
 {
 	struct pollfd peer = { .fd = s->socket, .events = POLLIN };
@@ -47,7 +48,6 @@ int setup_parent(struct setup *s)
 	if (prctl(PR_SET_DUMPABLE, 0) < 0 ||
 	    prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		return -errno;
-	fd_close(&s->supervisor_socket);
 	if (poll(&peer, 1, 0) > 0 && (peer.revents & POLLHUP))
 		_exit(1);
 	return 0;
