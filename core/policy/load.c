@@ -101,22 +101,21 @@ bool load_is_note(struct loader *l, const struct json *key,
 
 /* ---- unknown keys ---- */
 
-/* What other tools call a field. */
-static const struct {
-	const char *other, *field;
-} other_names[] = {
-	{ "timeout", "limits.time" },
-	{ "cwd", "workdir" },
-	{ "working_dir", "workdir" },
-	{ "volumes", "mounts" },
-	{ "binds", "mounts" },
-	{ "environment", "env" },
-	{ "image", "rootfs.image" },
-	{ "pids_limit", "limits.pids" },
-	{ "mem_limit", "limits.memory" },
-	{ "ulimits", "limits.ulimit" },
-	{ "seccomp", "syscalls.profile" },
-	{ "nofile", "limits.open_files" },
+/* What other tools call a field, or a key of a mount. */
+static const char *const other_names[] = {
+	"timeout",     "cwd",         "working_dir", "volumes",   "binds",
+	"environment", "image",       "pids_limit",  "mem_limit", "ulimits",
+	"seccomp",     "nofile",      "readonly",    "options",   "src",
+	"dst",         "destination", NULL,
+};
+
+static const char *const other_fields[] = {
+	"limits.time",   "workdir",          "workdir",
+	"mounts",        "mounts",           "env",
+	"rootfs.image",  "limits.pids",      "limits.memory",
+	"limits.ulimit", "syscalls.profile", "limits.open_files",
+	"access",        "access",           "source",
+	"target",        "target",
 };
 
 static const char *leaf_of(const char *name)
@@ -129,26 +128,27 @@ static const char *leaf_of(const char *name)
 /* A field that lies elsewhere: "memory" at the top is limits.memory. */
 static const char *field_elsewhere(const char *key)
 {
+	const char *near = nearest_name(key, other_names);
+
 	for (size_t i = 0; i < field_count; i++)
 		if (strcmp(leaf_of(fields[i].info.name), key) == 0)
 			return fields[i].info.name;
-	for (size_t i = 0; i < ARRAY_SIZE(other_names); i++)
-		if (strcmp(other_names[i].other, key) == 0)
-			return other_names[i].field;
+	for (size_t i = 0; i < ARRAY_SIZE(other_fields); i++)
+		if (near == other_names[i])
+			return other_fields[i];
 	return NULL;
 }
 
 void load_unknown_key(struct loader *l, const struct json *key,
 		      const char *where, const char *const *keys)
 {
-	const char *elsewhere = field_elsewhere(key->string);
 	const char *near = nearest_name(key->string, keys);
 
+	if (!near)
+		near = field_elsewhere(key->string);
 	load_fail(l, key, where, "unknown key \"%.60s\"", key->string);
 	if (near) {
 		load_hint(l, "did you mean \"%s\"?", near);
-	} else if (elsewhere) {
-		load_hint(l, "did you mean %s?", elsewhere);
 	} else {
 		auto_buf all = { 0 };
 
