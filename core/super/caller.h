@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The process that started llmbox: its signals, and its death. */
+#ifndef LLMBOX_CALLER_H
+#define LLMBOX_CALLER_H
+
+struct error;
+
+/*
+ * A signalfd of what a supervisor acts on: TERM, INT, HUP and QUIT (but those
+ * that were ignored when it started, as nohup(1) and shells ask for), TSTP,
+ * CONT, WINCH, USR1, USR2. They are blocked from now on, and so are TTIN and
+ * TTOU; PIPE and XFSZ are ignored, CHLD is not.
+ */
+int caller_signals(struct error *err);
+
+/*
+ * A pidfd of the parent, readable when it ends; -1 where that is nobody to wait
+ * for (init, or outside of this pid namespace) or the kernel can't. -ESRCH: it
+ * ended just now.
+ */
+int caller_watch(void);
+
+/* The default action of SIGTSTP: returns when continued, or at once where
+ * nobody could continue this process. */
+void caller_stop(void);
+
+/* "TERM" */
+const char *signal_name(int signal);
+
+#endif
