@@ -62,8 +62,37 @@ void result_from_error(struct result *r, const struct error *err);
 const char *outcome_name(enum outcome outcome);
 
 /*
- * The report as one object, as llmbox-report(5) has it. plan may be NULL
- * (nothing was decided yet). capture adds stdout and stderr (or ..._b64).
+ * The report as one object. plan may be NULL (nothing was decided yet). All
+ * fields are always there, in this order; llmbox-report(5) promises them:
+ *
+ *   outcome      a name of enum outcome, in small letters
+ *   exit_code    what llmbox exits with
+ *   signal       number of the signal that ended the command, or null
+ *   signal_name  "KILL", or null
+ *   message      the line that llmbox prints for people, or null
+ *   limits_hit   names of limits: "time", "lifetime", "cpu_time", "output",
+ *                "disk" (which was full when the command failed)
+ *   wall_ms      from the start of the command to its end
+ *   cpu_ms       user and system time of the command and the children that it
+ *                waited for; 0 where the box was killed before it could tell
+ *   max_rss      bytes, of the largest of these processes; 0 likewise
+ *   output       {"stdout": S, "stderr": S}; S is null where the bytes did not
+ *                pass through llmbox or went together with stdout's (2>&1 into
+ *                one file, a pty), else
+ *                {"bytes": written by the command,
+ *                 "cut": true where not all were delivered or kept}
+ *                and with --json also
+ *                {"head": bytes of text before the gap,
+ *                 "dropped": bytes that the gap stands for, 0: there is none}
+ *   changes      {"project": C, "root": C}; C is null where nothing counted,
+ *                else {"added", "changed", "removed": files,
+ *                "partial": true where these are only lower bounds}
+ *   isolation    {guarantee: the means by which it is held}
+ *   soft         names of those that can be got round
+ *   denied       {"connections": {"allowed": n, "denied": n}}
+ *
+ * capture (--json) adds "stdout" and "stderr", or "stdout_b64" and
+ * "stderr_b64" where they are not UTF-8.
  */
 void report_write(const struct result *r, const struct plan *plan, bool capture,
 		  struct json_writer *w);
