@@ -66,6 +66,8 @@ int verb_image_import(const struct verb *verb, const struct arguments *args,
 	(void)verb;
 	if (import(args, &image, err) < 0)
 		return output_error(err);
+	if (image.note && !arguments_has(args, OPTION_QUIET))
+		output_line("%s", image.note);
 	if (image.name[0])
 		buf_addf(&line, "%s ", image.name);
 	buf_addf(&line, "%s\n", image.id);
@@ -94,7 +96,19 @@ static const char *text_of(const struct json *object, const char *key)
 	return value && value->type == JSON_STRING ? value->string : "";
 }
 
-/* Names and sources are strangers' texts. */
+/* All names of an image, with separator behind each but the last. */
+static char *names_of(const struct json *image, const char *separator)
+{
+	const struct json *names = json_get(image, "names");
+	auto_buf out = { 0 };
+
+	for (size_t i = 0; names && i < names->count; i++)
+		buf_addf(&out, "%s%s", i ? separator : "",
+			 names->items[i]->string);
+	return buf_take(&out);
+}
+
+/* A source is a stranger's text. */
 static char *escaped(const char *text)
 {
 	auto_buf out = { 0 };
@@ -111,7 +125,7 @@ static void add_row(struct strv *cells, const struct json *image)
 {
 	const struct json *bytes = json_get(image, "bytes");
 
-	strv_add_take(cells, escaped(text_of(image, "name")));
+	strv_add_take(cells, names_of(image, ","));
 	strv_add_take(cells, mem_strndup(text_of(image, "id"), ID_SHOWN));
 	strv_addf(cells, "%lld MiB",
 		  bytes ? (long long)(bytes->integer >> 20) : 0LL);
@@ -142,14 +156,14 @@ static void add_table(struct buf *out, const struct json *list)
 	}
 }
 
-/* One a line, for programs: those that have one. */
+/* One a line, for programs. */
 static void add_names(struct buf *out, const struct json *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
-		const char *name = text_of(list->items[i], "name");
+		auto_free char *names = names_of(list->items[i], "\n");
 
-		if (*name)
-			buf_addf(out, "%s\n", name);
+		if (*names)
+			buf_addf(out, "%s\n", names);
 	}
 }
 

@@ -125,10 +125,8 @@ static void parse_short_value(struct parser *p, const struct option_info *o,
 {
 	char option[] = { '-', o->letter, '\0' };
 
-	if (*rest == '=')
-		rest++;
 	if (*rest)
-		add_use(p, o, false, rest);
+		add_use(p, o, false, rest + (*rest == '='));
 	else if (*p->next)
 		add_use(p, o, false, *p->next++);
 	else

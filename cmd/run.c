@@ -91,6 +91,8 @@ static int open_image(struct run *run, struct error *err)
 			   err);
 
 	image_use_end(&meter);
+	if (r == 0 && run->image.note && !run->quiet)
+		output_line("%s", run->image.note);
 	return r;
 }
 
@@ -177,10 +179,14 @@ static void tell_choices(const struct run *run)
 		    run->ids.reason ? run->ids.reason : "");
 	output_line("root filesystem %s",
 		    run->image.tree ? run->image.tree : "of the host");
-	for (size_t i = 0; i < plan->guarantee_count; i++)
-		output_line("%s held by %s%s", plan->guarantees[i].name,
-			    plan->guarantees[i].means,
-			    plan->guarantees[i].soft ? " (soft)" : "");
+	for (size_t i = 0; i < plan->guarantee_count; i++) {
+		const struct guarantee *g = &plan->guarantees[i];
+
+		output_line("%s: %s%s", g->name,
+			    strcmp(g->means, "none") == 0 ? "not held"
+							  : g->means,
+			    g->soft ? " (soft)" : "");
+	}
 }
 
 static int prepare(struct run *run, struct error *err)

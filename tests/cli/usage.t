@@ -47,7 +47,7 @@ fails "--allow means --network allowlist, not none" \
 fails "--allow means --network allowlist, not host" \
 	run --network host --allow example.org true
 fails "read $T/none .*No such file" run --env-file "$T/none" true
-printf 'A=1\n# fine\n\n1 2=3\n' >"$T/env"
+printf 'A=1\n# fine\n\n=3\n' >"$T/env"
 fails "$T/env:4: " run --env-file "$T/env" true
 printf 'A=1\0B=2\n' >"$T/env"
 fails "$T/env:1: a NUL byte" run --env-file "$T/env" true

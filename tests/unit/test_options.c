@@ -60,6 +60,7 @@ static void test_forms(void)
 	gives(ARGV("-m512m", "x"), "memory=512m | x");
 	gives(ARGV("-m", "512m", "x"), "memory=512m | x");
 	gives(ARGV("-m=512m", "x"), "memory=512m | x");
+	gives(ARGV("-m=", "x"), "memory= | x");
 	gives(ARGV("--memory=512m", "x"), "memory=512m | x");
 	gives(ARGV("--memory", "512m", "x"), "memory=512m | x");
 	gives(ARGV("--memory=", "x"), "memory= | x");
