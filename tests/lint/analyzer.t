@@ -1,0 +1,10 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# gcc's path-sensitive analyser.
+# shellcheck source=tests/lint/lint.sh
+. "${LLMBOX_SRC:?run it by make lint}/tests/lint/lint.sh"
+tool gcc
+each 'gcc -fanalyzer finds nothing' c_files \
+	'gcc -std=gnu11 -O1 -fanalyzer -Werror $LINT_CPPFLAGS -c -o /dev/null \
+		"$1" 2>&1'
+done_testing
