@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sha2.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,20 +42,11 @@ struct extraction {
 	pid_t pid;
 	int data, result; /* our ends */
 	volatile struct writer_counts *counts;
-	SHA2_CTX sha;
+	struct digest digest;
 	uint64_t fed;
 	bool all_fed;
-	time_t told;
+	int64_t told; /* monotonic milliseconds */
 };
-
-static void digest_text(SHA2_CTX *sha, char ret[DIGEST_TEXT])
-{
-	uint8_t raw[SHA256_DIGEST_LENGTH];
-
-	SHA256Final(raw, sha);
-	for (size_t i = 0; i < sizeof(raw); i++)
-		snprintf(ret + 2 * i, 3, "%02x", raw[i]);
-}
 
 static void tell(struct extraction *x)
 {
@@ -66,12 +56,14 @@ static void tell(struct extraction *x)
 	if (!p)
 		return;
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	if (now.tv_sec == x->told)
+	int64_t ms = now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+
+	if (!x->told)
+		x->told = ms;
+	if (ms - x->told < 1000)
 		return;
-	if (x->told)
-		p->tell(p->arg, "unpacking", x->counts->entries,
-			x->counts->bytes);
-	x->told = now.tv_sec;
+	x->told = ms;
+	p->tell(p->arg, "unpacking", x->counts->entries, x->counts->bytes);
 }
 
 /* 0 at the end of the archive, or when the child takes no more. */
@@ -91,7 +83,7 @@ static int feed(struct extraction *x, struct error *err)
 			x->all_fed = true;
 			return 0;
 		}
-		SHA256Update(&x->sha, chunk, (size_t)n);
+		digest_add(&x->digest, chunk, (size_t)n);
 		x->fed += (uint64_t)n;
 		int r = fd_write_all(x->data, chunk, (size_t)n);
 
@@ -202,7 +194,7 @@ static int follow(struct extraction *x, struct extract_result *ret,
 	if (!x->all_fed)
 		return error_set(err, ERROR_INTERNAL, 0,
 				 "the archive was not read to its end");
-	digest_text(&x->sha, ret->digest);
+	digest_finish(&x->digest, ret->digest);
 	ret->archive_bytes = x->fed;
 	ret->counts = answer.counts;
 	return 0;
@@ -291,7 +283,7 @@ int extract(const struct extract_input *in, struct extract_result *ret,
 	if (page == MAP_FAILED)
 		return error_set(err, ERROR_HOST, errno, "map a page");
 	x.counts = page;
-	SHA256Init(&x.sha);
+	digest_init(&x.digest);
 	c.parent = getpid();
 	int r = prepare(in, &c, err);
 
@@ -310,17 +302,17 @@ int extract(const struct extract_input *in, struct extract_result *ret,
 int extract_digest(int fd, char ret_digest[DIGEST_TEXT], struct error *err)
 {
 	auto_free uint8_t *chunk = mem_alloc(EXTRACT_CHUNK);
-	SHA2_CTX sha;
+	struct digest digest;
 	ssize_t n;
 
-	SHA256Init(&sha);
+	digest_init(&digest);
 	while ((n = read(fd, chunk, EXTRACT_CHUNK)) != 0) {
 		if (n < 0 && errno != EINTR)
 			return error_set(err, ERROR_IMAGE, errno,
 					 "read the archive");
 		if (n > 0)
-			SHA256Update(&sha, chunk, (size_t)n);
+			digest_add(&digest, chunk, (size_t)n);
 	}
-	digest_text(&sha, ret_digest);
+	digest_finish(&digest, ret_digest);
 	return 0;
 }

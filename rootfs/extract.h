@@ -10,12 +10,11 @@
 
 #include <stdint.h>
 
+#include "rootfs/digest.h"
 #include "rootfs/image.h"
 #include "rootfs/writer.h"
 
 struct error;
-
-enum { DIGEST_TEXT = 65 }; /* SHA-256 in hex, and a NUL */
 
 struct extract_input {
 	int fd; /* the archive, from its beginning to its end */

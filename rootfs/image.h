@@ -29,6 +29,14 @@ struct id_layout {
 	uint32_t shift; /* first host id of the box's 65536; 0 for LAYOUT_ONE */
 };
 
+/*
+ * The layout for boxes with these ids. Whether the store's file system can be
+ * idmapped is tried once and recorded in the store, since trying takes a
+ * process and a namespace.
+ */
+struct idmap;
+struct id_layout image_layout(const struct idmap *ids);
+
 struct image {
 	char *name; /* what a user may call it; "" for a directory */
 	char *id;   /* of the store: 64 hex digits; "" for a directory */

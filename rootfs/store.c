@@ -35,16 +35,6 @@ enum {
 	STORE_SWEEP_MAX = 64,
 };
 
-char *store_path(void)
-{
-	return dirs_data();
-}
-
-char *store_state_path(void)
-{
-	return dirs_state();
-}
-
 int store_open(struct store *ret, struct error *err)
 {
 	auto_free char *path = store_path();
