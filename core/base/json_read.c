@@ -119,7 +119,7 @@ static void array_add(struct json ***array, size_t count, struct json *node)
 {
 	if ((count & (count - 1)) == 0)
 		*array = mem_resize(*array, count ? count * 2 : 1,
-				    sizeof(**array));
+				    sizeof(struct json *));
 	(*array)[count] = node;
 }
 
@@ -375,11 +375,11 @@ static const struct json *duplicate_key(const struct json *object)
 {
 	const struct json *first = NULL;
 	auto_free struct json **sorted =
-		mem_resize(NULL, object->count, sizeof(*sorted));
+		mem_resize(NULL, object->count, sizeof(struct json *));
 
 	for (size_t i = 0; i < object->count; i++)
 		sorted[i] = object->keys[i];
-	qsort(sorted, object->count, sizeof(*sorted), key_compare);
+	qsort(sorted, object->count, sizeof(struct json *), key_compare);
 	for (size_t i = 1; i < object->count; i++)
 		if (strcmp(sorted[i - 1]->string, sorted[i]->string) == 0 &&
 		    (!first || key_compare_place(sorted[i], first) < 0))
@@ -491,7 +491,7 @@ static void document_parse(struct json_reader *r)
 int json_parse(const char *text, size_t len, const char *file,
 	       struct json **ret, struct error *err)
 {
-	struct error local;
+	struct error local = { 0 };
 	struct json_reader r = {
 		.text = text,
 		.len = len,

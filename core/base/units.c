@@ -209,16 +209,19 @@ int units_parse_milli(const char *text, int64_t *ret_milli, struct error *err)
 	return 0;
 }
 
-/* thousandths of a unit as "1", "1.5", "1.25". */
-static void format_thousandths(char *out, size_t size, uint64_t thousandths)
+/* Thousandths of a unit as "1s", "1.5s", "1.25s". */
+static void format_thousandths(char *out, size_t size, uint64_t thousandths,
+			       const char *unit)
 {
-	int len = snprintf(out, size, "%" PRIu64 ".%03u", thousandths / 1000,
-			   (unsigned)(thousandths % 1000));
+	char digits[32];
+	int len = snprintf(digits, sizeof(digits), "%" PRIu64 ".%03u",
+			   thousandths / 1000, (unsigned)(thousandths % 1000));
 
-	while (out[len - 1] == '0')
-		out[--len] = '\0';
-	if (out[len - 1] == '.')
-		out[len - 1] = '\0';
+	while (digits[len - 1] == '0')
+		digits[--len] = '\0';
+	if (digits[len - 1] == '.')
+		digits[len - 1] = '\0';
+	snprintf(out, size, "%s%s", digits, unit);
 }
 
 /* The shortest among the units that express value exactly. */
@@ -235,9 +238,9 @@ static char *format_shortest(int64_t value, const struct unit *units,
 		if (thousandths % factor != 0 ||
 		    thousandths / factor > UINT64_MAX)
 			continue;
-		format_thousandths(text, sizeof(text) - 4,
-				   (uint64_t)(thousandths / factor));
-		strcat(text, units[i].name);
+		format_thousandths(text, sizeof(text),
+				   (uint64_t)(thousandths / factor),
+				   units[i].name);
 		if (!best[0] || strlen(text) < strlen(best))
 			memcpy(best, text, sizeof(best));
 	}
@@ -262,6 +265,6 @@ char *units_format_milli(int64_t milli)
 {
 	char text[40];
 
-	format_thousandths(text, sizeof(text), (uint64_t)milli);
+	format_thousandths(text, sizeof(text), (uint64_t)milli, "");
 	return mem_strdup(text);
 }

@@ -65,46 +65,45 @@ int clean_source(const struct source *s, const char *text, char **ret,
 			  text);
 		return error_hint(err, "write the whole path");
 	}
-	auto_free char *cwd = NULL;
-	const char *base = s->base;
-
-	if (text[0] != '/' && !base) {
-		base = cwd = getcwd(NULL, 0);
-		if (!base || base[0] != '/')
-			return error_set(err, ERROR_USAGE,
-					 base ? ENOENT : errno,
-					 "find the working directory, from "
-					 "which %s counts",
-					 text);
+	if (text[0] == '/' || s->base) {
+		*ret = path_normalize(s->base ? s->base : "/", text);
+		return 0;
 	}
-	*ret = path_normalize(base ? base : "/", text);
+	auto_free char *cwd = getcwd(NULL, 0);
+
+	/* "(unreachable)/..." is outside of our root (getcwd(2)). */
+	if (!cwd || cwd[0] != '/')
+		return error_set(err, ERROR_USAGE, cwd ? ENOENT : errno,
+				 "find the working directory, from which %s "
+				 "counts",
+				 text);
+	*ret = path_normalize(cwd, text);
 	return 0;
 }
 
-/* Inside the box: absolute, without "..", else as it would be resolved. */
-static int clean_inside(const char *what, const char *text, char **ret,
-			struct error *err)
+/* Inside the box: absolute, without "..", else as it would be resolved. NULL
+ * after error_set. */
+static char *clean_inside(const char *what, const char *text, struct error *err)
 {
 	if (text[0] != '/')
-		return error_set(err, ERROR_USAGE, 0,
-				 "%s '%s' is not an absolute path", what, text);
-	if (has_dot_dot(text))
-		return error_set(err, ERROR_USAGE, 0, "'..' in %s '%s'", what,
-				 text);
-	if (strlen(text) >= PATH_MAX)
-		return error_set(err, ERROR_USAGE, ENAMETOOLONG,
-				 "%s '%.60s...'", what, text);
-	*ret = path_normalize("/", text);
-	return 0;
+		error_set(err, ERROR_USAGE, 0,
+			  "%s '%s' is not an absolute path", what, text);
+	else if (has_dot_dot(text))
+		error_set(err, ERROR_USAGE, 0, "'..' in %s '%s'", what, text);
+	else if (strlen(text) >= PATH_MAX)
+		error_set(err, ERROR_USAGE, 0, "%s '%.60s...' is too long",
+			  what, text);
+	else
+		return path_normalize("/", text);
+	return NULL;
 }
 
 int clean_target(const char *text, char **ret, struct error *err)
 {
-	auto_free char *target = NULL;
-	int r = clean_inside("target", text, &target, err);
+	auto_free char *target = clean_inside("target", text, err);
 
-	if (r < 0)
-		return r;
+	if (!target)
+		return -EINVAL;
 	if (strcmp(target, "/") == 0) {
 		error_set(err, ERROR_USAGE, 0, "'/' can't be a target");
 		return error_hint(err, "the root is the image's: -r, "
@@ -122,7 +121,8 @@ int clean_target(const char *text, char **ret, struct error *err)
 int clean_workdir(const struct source *s __attribute__((unused)),
 		  const char *text, char **ret, struct error *err)
 {
-	return clean_inside("working directory", text, ret, err);
+	*ret = clean_inside("working directory", text, err);
+	return *ret ? 0 : -EINVAL;
 }
 
 static bool has_archive_suffix(const char *text)

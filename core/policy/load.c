@@ -279,7 +279,7 @@ static int text_load(struct policy *p, const char *file, const struct buf *text,
 	if (r == 0)
 		r = json_parse(text->data ? text->data : "", text->len, file,
 			       &root, &err);
-	if (r < 0) {
+	if (!root) {
 		error_list_add(errors, &err);
 		return r;
 	}

@@ -266,7 +266,7 @@ static int ulimit_put(struct policy *p, const char *name, const char *value,
 		      struct error *err)
 {
 	struct policy_limits *l = &p->limits;
-	struct policy_ulimit u;
+	struct policy_ulimit u = { 0 };
 	int r = ulimit_parse(name, value, &u, err);
 
 	if (r < 0)

@@ -442,28 +442,29 @@ static void check_users(void)
 static void check_hostnames(void)
 {
 	static const char *const bad[] = {
-		"",
-		"a_b",
-		"-a",
-		"a-",
-		"a..b",
-		".a",
-		"a.",
-		"a b",
-		"\xc3\xa9",
-		"a2345678901234567890123456789012345678901234567890123456789012"
-		"34",
-		"a23456789012345678901234567890.123456789012345678901234567890"
-		".45678",
+		"",   "a_b", "-a",  "a-",       "a..b",
+		".a", "a.",  "a b", "\xc3\xa9", "a/b",
 	};
 	auto_policy p;
 	struct error err;
+	char name[67];
 
 	policy_init(&p);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		ok(policy_set(&p, "hostname", "--hostname", bad[i], &err) < 0,
 		   "hostname '%s' is refused", bad[i]);
 	is_int(policy_set(&p, "hostname", "-h", "a-1.B2", &err), 0, "a-1.B2");
+	memset(name, 'a', sizeof(name));
+	name[64] = '\0';
+	ok(policy_set(&p, "hostname", "-h", name, &err) < 0,
+	   "a label of 64: %s", err.message);
+	name[30] = '.';
+	is_int(policy_set(&p, "hostname", "-h", name, &err), 0,
+	       "64 bytes in two labels");
+	name[64] = 'a';
+	name[65] = '\0';
+	ok(policy_set(&p, "hostname", "-h", name, &err) < 0, "65 bytes: %s",
+	   err.message);
 }
 
 static void check_rules(void)
