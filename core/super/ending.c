@@ -27,6 +27,7 @@ static const struct cause_info causes[] = {
 	[CAUSE_OUTPUT] = { OUTCOME_OUTPUT, 137, "output", "--output-limit" },
 	[CAUSE_SIGNAL] = { OUTCOME_CANCELLED, 128, NULL, NULL },
 	[CAUSE_CALLER] = { OUTCOME_CANCELLED, 137, NULL, NULL },
+	[CAUSE_TERMINAL] = { OUTCOME_CANCELLED, 129, NULL, NULL },
 };
 
 static void result_say(struct result *ret, char *message)
@@ -68,6 +69,9 @@ static void ending_cause(const struct ending *e, const struct plan *plan,
 		ret->exit_code += e->cancel;
 		result_say(ret, mem_printf("cancelled by SIG%s",
 					   signal_name(e->cancel)));
+		break;
+	case CAUSE_TERMINAL:
+		result_say(ret, mem_strdup("cancelled: the terminal is gone"));
 		break;
 	default:
 		result_say(ret, mem_strdup("cancelled: the caller ended"));

@@ -21,6 +21,7 @@ enum cause {
 	CAUSE_OUTPUT,
 	CAUSE_SIGNAL,
 	CAUSE_CALLER,
+	CAUSE_TERMINAL, /* hung up */
 };
 
 struct ending {

@@ -168,6 +168,14 @@ static void run_cancel(struct run *r, int signal)
 	run_end(r, CAUSE_SIGNAL, signal);
 }
 
+/* The kernel's own SIGHUP may be on its way: the same thing. */
+static void run_hang_up(struct run *r)
+{
+	r->ending.cancel = SIGHUP;
+	r->cancelled_at = loop_now();
+	run_end(r, CAUSE_TERMINAL, SIGHUP);
+}
+
 /* ---- signals ---- */
 
 static void run_use_terminal(struct run *r)
@@ -370,7 +378,7 @@ static void run_look(struct run *r)
 	if (r->phase != PHASE_RUNNING)
 		return;
 	if (stdio_is_hung_up(s) && !r->ending.cancel)
-		run_cancel(r, SIGHUP);
+		run_hang_up(r);
 	bool waits = (!s->in.done && s->in.paused) ||
 		     (!s->out.done && s->out.paused);
 
