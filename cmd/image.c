@@ -15,18 +15,24 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/units.h"
-#include "cmd/image_use.h"
 #include "cmd/output.h"
 #include "cmd/parse.h"
+#include "cmd/progress.h"
 #include "cmd/verb.h"
 #include "policy/policy.h"
 #include "sandbox/idmap.h"
 
 static int open_archive(const char *name, struct error *err)
 {
-	if (strcmp(name, "-") == 0)
-		return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	bool standard_input = strcmp(name, "-") == 0;
+
+	if (standard_input && isatty(STDIN_FILENO)) {
+		error_set(err, ERROR_USAGE, 0,
+			  "standard input is a terminal, not an archive");
+		return error_hint(err, "llmbox image import - NAME <FILE");
+	}
+	int fd = standard_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+				: open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
 	return fd < 0 ? error_set(err, ERROR_IMAGE, errno, "open %s", name)
 		      : fd;
@@ -37,7 +43,7 @@ static int import(const struct arguments *args, struct image *image,
 {
 	const char *file = args->operands[0], *name = args->operands[1];
 	bool standard_input = strcmp(file, "-") == 0;
-	struct image_use_meter meter;
+	struct progress progress;
 	struct idmap ids;
 	int r = idmap_choose(IDENTITY_AUTO, 0, 0, &ids, err);
 
@@ -47,13 +53,14 @@ static int import(const struct arguments *args, struct image *image,
 
 	if (fd < 0)
 		return fd;
-	struct id_layout layout = image_use_layout(&ids);
+	struct id_layout layout = image_layout(&ids);
 
+	progress_init(&progress);
 	r = image_import(
 		fd, standard_input ? "standard input" : file, name, &layout,
-		image_use_begin(&meter, arguments_has(args, OPTION_QUIET)),
-		image, err);
-	image_use_end(&meter);
+		arguments_has(args, OPTION_QUIET) ? NULL : &progress.to, image,
+		err);
+	progress_end(&progress);
 	return r;
 }
 

@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What run and the image verbs share in using the store. */
-#ifndef LLMBOX_CMD_IMAGE_USE_H
-#define LLMBOX_CMD_IMAGE_USE_H
+/* Tells of a long import on stderr, where that is a terminal: one line that is
+ * written over, and gone at the end. */
+#ifndef LLMBOX_CMD_PROGRESS_H
+#define LLMBOX_CMD_PROGRESS_H
 
 #include <stdbool.h>
 
 #include "rootfs/image.h"
 
-struct idmap;
-
-/* How trees have to lie in the store for boxes with these ids. */
-struct id_layout image_use_layout(const struct idmap *ids);
-
-/* Tells of a long import on stderr, where that is a terminal: one line that is
- * written over, and gone after image_use_end. */
-struct image_use_meter {
+struct progress {
 	bool shown;
-	struct image_progress progress;
+	struct image_progress to; /* what image_open and image_import take */
 };
 
-/* Returns what image_open wants: NULL where nothing is to be shown. */
-const struct image_progress *image_use_begin(struct image_use_meter *meter,
-					     bool quiet);
-void image_use_end(struct image_use_meter *meter);
+void progress_init(struct progress *p);
+void progress_end(struct progress *p);
 
 #endif

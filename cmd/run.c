@@ -15,9 +15,9 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cmd/box_options.h"
-#include "cmd/image_use.h"
 #include "cmd/output.h"
 #include "cmd/parse.h"
+#include "cmd/progress.h"
 #include "cmd/report_file.h"
 #include "cmd/scratch.h"
 #include "cmd/verb.h"
@@ -80,17 +80,17 @@ static int open_report(struct run *run, struct error *err)
 
 static int open_image(struct run *run, struct error *err)
 {
-	struct image_use_meter meter;
 	struct id_layout layout;
+	struct progress progress;
 
 	if (!run->policy.image)
 		return 0;
-	layout = image_use_layout(&run->ids);
+	layout = image_layout(&run->ids);
+	progress_init(&progress);
 	int r = image_open(run->policy.image, &layout,
-			   image_use_begin(&meter, run->quiet), &run->image,
-			   err);
+			   run->quiet ? NULL : &progress.to, &run->image, err);
 
-	image_use_end(&meter);
+	progress_end(&progress);
 	if (r == 0 && run->image.note && !run->quiet)
 		output_line("%s", run->image.note);
 	return r;

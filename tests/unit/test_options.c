@@ -15,7 +15,7 @@ static int parse(char **argv, struct arguments *a, struct error *err)
 	return arguments_parse(RUN, argv, a, err);
 }
 
-#define ARGV(...) ((char *[]){ __VA_ARGS__, NULL })
+#define ARGV(...) ((char **)(const char *[]){ __VA_ARGS__, NULL })
 
 /* "NAME=VALUE ..." of all options, then "| OPERAND ...". */
 static char *told(const struct arguments *a)
