@@ -252,12 +252,14 @@ int tar_next(struct tar *tar, struct tar_entry *ret, struct error *err)
 	if (r != ARCHIVE_OK && r != ARCHIVE_WARN)
 		return tar_fail(tar, err);
 	tar_fill_entry(tar->entry, ret);
-	if (!ret->path || !*ret->path ||
-	    (!ret->link &&
-	     (ret->type == TAR_SYMLINK || ret->type == TAR_HARDLINK)))
+	if (!ret->path || !*ret->path)
 		return error_set(err, ERROR_IMAGE, 0,
 				 "an entry after '%s' has no name",
 				 tar->last_path ? tar->last_path : "");
+	if (!ret->link &&
+	    (ret->type == TAR_SYMLINK || ret->type == TAR_HARDLINK))
+		return error_set(err, ERROR_IMAGE, 0,
+				 "entry '%s' is a link to nothing", ret->path);
 	free(tar->last_path);
 	tar->last_path = mem_strdup(ret->path);
 	tar_xattr_rewind(tar);

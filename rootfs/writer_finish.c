@@ -122,12 +122,12 @@ static int links_finish(struct writer *w, struct error *err)
 {
 	size_t left = w->link_count;
 
-	/* Links to links that wait themselves: from the last to the first, as
-	 * one that waits for another one's target comes before it; again for
-	 * links in another order. */
+	/* Links may lead to links that wait themselves, earlier or later ones:
+	 * backwards and forwards in turn. */
 	for (int pass = 0; left && pass < WRITER_LINK_PASSES; pass++) {
-		for (size_t i = w->link_count; i-- > 0;) {
-			struct link_later *l = &w->links[i];
+		for (size_t i = 0; i < w->link_count; i++) {
+			size_t at = pass % 2 ? i : w->link_count - 1 - i;
+			struct link_later *l = &w->links[at];
 
 			if (!l->done && link_make(w, l) == 0) {
 				l->done = true;
