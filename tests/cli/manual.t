@@ -193,6 +193,14 @@ same 'llmbox-policy.5: groups of system calls' \
 	END { for (i = 1; i <= n; i++) print keys[i] calls[keys[i]] }')" \
 	"$(cat "$T/groups")"
 
+# ---- images
+
+"$LLMBOX" image import -q "$HELPER" helper >"$T/id"
+"$LLMBOX" image inspect helper >"$T/image.json"
+same 'llmbox-image.1: what inspect prints' \
+	"$(sed -n 's/^\.Ic \([a-z_]*\).*/\1/p' "$MAN/llmbox-image.1")" \
+	"$(json "$T/image.json" '"\n".join(d)')"
+
 # ---- reports
 
 cat >"$T/keys.py" <<'EOF'
