@@ -34,7 +34,7 @@ base()
 	chmod 755 "$1/bin/helper"
 	printf '%s\n' root:x:0:0:root:/root:/bin/sh \
 		nobody:x:65534:65534:nobody:/nonexistent:/bin/false \
-		someone:x:1000:1000:Some One:/home:/bin/sh >"$1/etc/passwd"
+		'someone:x:1000:1000:Some One:/home:/bin/sh' >"$1/etc/passwd"
 	printf '%s\n' root:x:0: nogroup:x:65534: someone:x:1000: \
 		>"$1/etc/group"
 	chmod 644 "$1/etc/passwd" "$1/etc/group"

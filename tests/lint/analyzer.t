@@ -5,6 +5,7 @@
 . "${LLMBOX_SRC:?run it by make lint}/tests/lint/lint.sh"
 tool gcc
 each 'gcc -fanalyzer finds nothing' c_files \
-	'gcc -std=gnu11 -O1 -fanalyzer -Werror $LINT_CPPFLAGS -c -o /dev/null \
+	'gcc -std=gnu11 -O1 -fanalyzer -fanalyzer-verbosity=0 -Werror \
+		-fno-diagnostics-show-caret $LINT_CPPFLAGS -c -o /dev/null \
 		"$1" 2>&1'
 done_testing

@@ -10,9 +10,10 @@ none()
 {
 	none_name=$1
 	shift
-	"$@" >"$T/offences"
-	ok "$none_name" test ! -s "$T/offences"
-	head -n 20 "$T/offences" | sed 's/^/# /'
+	none_said=$("$@")
+	ok "$none_name" test -z "$none_said"
+	[ -z "$none_said" ] ||
+		printf '%s\n' "$none_said" | head -n 20 | sed 's/^/# /'
 }
 
 sources()
@@ -57,10 +58,9 @@ without_place()
 {
 	for file in $(sources) $(scripts) \
 		$(find man -name '*.[1-8]') $(find examples -type f); do
-		# A unit test is named by its program.
-		grep -qE "^	${file%.c}(\.c)?( \\\\)?\$" Makefile.am ||
-			grep -qE "[=[:space:]]$file( \\\\)?\$" Makefile.am ||
-			echo "$file"
+		# A test in C is named by its program.
+		grep -qE "[=[:space:]]${file%.c}(\.c)?([[:space:]]|\$)" \
+			Makefile.am || echo "$file"
 	done
 }
 
@@ -68,20 +68,24 @@ too_long()
 {
 	for file in $(sources); do
 		lines=$(wc -l <"$file")
-		[ "$lines" -le 800 ] || echo "$file has $lines lines"
+		case $file in
+		tests/*) most=1000 ;;
+		*) most=800 ;;
+		esac
+		[ "$lines" -le $most ] || echo "$file has $lines lines"
 	done
 }
 
 unsafe_calls()
 {
-	sources | xargs grep -nE \
+	sources | grep -v '^tests/' | xargs grep -nE \
 		'(^|[^_[:alnum:]])(strcpy|strcat|sprintf|vsprintf|gets|atoi|atol|atoll|system|popen|tmpnam|mktemp|strtok|usleep|alloca)\(' |
 		grep -vE ':[[:space:]]*(/?\*|//)'
 }
 
 unfinished()
 {
-	sources | xargs grep -nE '(TODO|FIXME|XXX|HACK)([^X]|$)'
+	sources | xargs grep -nE '(^|[^X])(TODO|FIXME|XXX|HACK)([^X]|$)'
 }
 
 not_executable()
@@ -97,7 +101,7 @@ not_executable()
 none 'every file names its licence' without_licence
 none "a file's own header comes first" own_header_not_first
 none 'every file is in Makefile.am' without_place
-none 'no file is longer than 800 lines' too_long
+none 'no file is longer than 800 lines, no test than 1000' too_long
 none 'no calls that have a safe twin' unsafe_calls
 none 'nothing is marked as unfinished' unfinished
 none 'every script can be run' not_executable
