@@ -146,10 +146,12 @@ int verb_help(const struct verb *verb, const struct arguments *args,
 		return help_group(args->operands[0]);
 	int r = verb_find(args->operands, &found, &words, err);
 
-	if (r == 0 && (!found || words < args->operand_count))
+	bool whole = r == 0 && found && words == args->operand_count;
+
+	if (r == 0 && !whole)
 		error_set(err, ERROR_USAGE, 0, "unexpected argument '%s'",
 			  args->operands[words]);
-	if (err->kind != ERROR_NONE) {
+	if (!whole) {
 		verb_hint(verb, err);
 		return output_error(err);
 	}

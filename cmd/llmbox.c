@@ -42,7 +42,7 @@ static int refuse_foreign_rights(struct error *err)
 	if (!getauxval(AT_SECURE) && getuid() == geteuid() &&
 	    getgid() == getegid())
 		return 0;
-	error_set(err, ERROR_USAGE, EPERM,
+	error_set(err, ERROR_USAGE, 0,
 		  "refused: started set-user-ID, set-group-ID or with file "
 		  "capabilities");
 	return error_hint(err, "remove them from its file; it needs none");

@@ -65,10 +65,11 @@ void output_line(const char *format, ...)
 int output_write(int fd, const char *data, size_t len)
 {
 	struct pollfd writable = { .fd = fd, .events = POLLOUT };
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, pipe, size;
 	int r = 0;
 
-	sigaction(SIGPIPE, &ignore, &old);
+	sigaction(SIGPIPE, &ignore, &pipe);
+	sigaction(SIGXFSZ, &ignore, &size);
 	while (len && r == 0) {
 		ssize_t n = write(fd, data, len);
 
@@ -81,7 +82,8 @@ int output_write(int fd, const char *data, size_t len)
 			r = -errno;
 		}
 	}
-	sigaction(SIGPIPE, &old, NULL);
+	sigaction(SIGPIPE, &pipe, NULL);
+	sigaction(SIGXFSZ, &size, NULL);
 	return r;
 }
 
@@ -89,11 +91,10 @@ int output_text(const char *data, size_t len)
 {
 	int r = output_write(STDOUT_FILENO, data, len);
 
-	if (r < 0) {
+	/* A reader that has seen enough ("| head -1") is nobody's error. */
+	if (r < 0 && r != -EPIPE)
 		output_line("write to standard output: %s", strerror(-r));
-		return STATUS_LLMBOX;
-	}
-	return STATUS_OK;
+	return r < 0 ? STATUS_LLMBOX : STATUS_OK;
 }
 
 int output_json(struct json_writer *w)

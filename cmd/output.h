@@ -31,8 +31,8 @@ void output_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
  * All of it, also to a descriptor that somebody made non-blocking, and without
- * the death by SIGPIPE that would lose the command's own exit status. 0 or
- * -errno.
+ * a death by SIGPIPE or SIGXFSZ, which would lose the command's own exit
+ * status. 0 or -errno.
  */
 int output_write(int fd, const char *data, size_t len);
 
