@@ -202,7 +202,7 @@ static const unsigned short allowed[] = {
 	SYS_brk,          SYS_futex,        SYS_getrandom,  SYS_clock_gettime,
 	SYS_sysinfo,      SYS_rt_sigaction, SYS_getpid,     SYS_gettid,
 	SYS_rt_sigreturn, SYS_tgkill,       SYS_exit_group, SYS_rt_sigprocmask,
-	SYS_sched_yield,  SYS_exit,
+	SYS_pread64,      SYS_sched_yield,  SYS_exit,
 };
 
 static int confine_filter(void)

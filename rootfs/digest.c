@@ -6,9 +6,13 @@
  */
 #include "rootfs/digest.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <unistd.h>
+
+#include "base/mem.h"
 
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -123,4 +127,22 @@ void digest_finish(struct digest *d, char ret[DIGEST_TEXT])
 	SHA256Final(raw, &d->sha);
 	for (size_t i = 0; i < sizeof(raw); i++)
 		snprintf(ret + 2 * i, 3, "%02x", raw[i]);
+}
+
+int digest_fd(int fd, char ret[DIGEST_TEXT])
+{
+	enum { CHUNK = 256 << 10 };
+	auto_free uint8_t *chunk = mem_alloc(CHUNK);
+	struct digest d;
+	ssize_t n;
+
+	digest_init(&d);
+	while ((n = read(fd, chunk, CHUNK)) != 0) {
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0)
+			digest_add(&d, chunk, (size_t)n);
+	}
+	digest_finish(&d, ret);
+	return 0;
 }

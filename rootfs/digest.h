@@ -16,5 +16,7 @@ struct digest {
 void digest_init(struct digest *d);
 void digest_add(struct digest *d, const void *data, size_t len);
 void digest_finish(struct digest *d, char ret[DIGEST_TEXT]);
+/* Of what is left to read of fd. 0 or -errno. */
+int digest_fd(int fd, char ret[DIGEST_TEXT]);
 
 #endif

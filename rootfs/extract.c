@@ -145,6 +145,7 @@ static int answer_error(struct extract_answer *a, struct error *err)
 
 	a->error.message[sizeof(a->error.message) - 1] = '\0';
 	a->error.hint[sizeof(a->error.hint) - 1] = '\0';
+	a->error.file[sizeof(a->error.file) - 1] = '\0';
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (a->error.kind == kinds[i])
 			kind = kinds[i];
@@ -155,6 +156,9 @@ static int answer_error(struct extract_answer *a, struct error *err)
 		return idmap_explain(a->error.code, err);
 	int r = error_set(err, kind, a->error.code, "%s", a->error.message);
 
+	if (a->error.file[0])
+		r = error_at(err, a->error.file, a->error.line,
+			     a->error.column);
 	if (a->error.hint[0])
 		r = error_hint(err, "%s", a->error.hint);
 	return r;
@@ -297,22 +301,4 @@ int extract(const struct extract_input *in, struct extract_result *ret,
 	fd_close(&x.result);
 	munmap(page, sizeof(*x.counts));
 	return r;
-}
-
-int extract_digest(int fd, char ret_digest[DIGEST_TEXT], struct error *err)
-{
-	auto_free uint8_t *chunk = mem_alloc(EXTRACT_CHUNK);
-	struct digest digest;
-	ssize_t n;
-
-	digest_init(&digest);
-	while ((n = read(fd, chunk, EXTRACT_CHUNK)) != 0) {
-		if (n < 0 && errno != EINTR)
-			return error_set(err, ERROR_IMAGE, errno,
-					 "read the archive");
-		if (n > 0)
-			digest_add(&digest, chunk, (size_t)n);
-	}
-	digest_finish(&digest, ret_digest);
-	return 0;
 }

@@ -36,7 +36,4 @@ struct extract_result {
 int extract(const struct extract_input *in, struct extract_result *ret,
 	    struct error *err);
 
-/* The digest of what is left to read of fd. */
-int extract_digest(int fd, char ret_digest[DIGEST_TEXT], struct error *err);
-
 #endif

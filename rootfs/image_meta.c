@@ -97,6 +97,7 @@ void image_drop_superseded(const struct store *s, const char *path,
 {
 	auto_strv keys = { 0 };
 	char keep[STORE_KEY_MAX];
+	const char *keep_layout = keep + STORE_ID_MAX - 1;
 
 	store_key(keep_id, ids, keep);
 	image_keys(s, &keys);
@@ -104,7 +105,7 @@ void image_drop_superseded(const struct store *s, const char *path,
 		auto_strv names = { 0 };
 		const char *layout = strchr(keys.items[i], '.');
 
-		if (!layout || strcmp(layout, strchr(keep, '.')) != 0 ||
+		if (!layout || strcmp(layout, keep_layout) != 0 ||
 		    strcmp(keys.items[i], keep) == 0)
 			continue;
 		auto_free char *id = mem_strndup(

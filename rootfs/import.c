@@ -81,12 +81,11 @@ static int find(const struct importing *i, char ret_id[STORE_ID_MAX],
 		return 0;
 	if (!store_index_has_size(in->store, &i->before, &in->ids))
 		return -ENOENT;
-	int r = extract_digest(in->fd, ret_id, err);
+	int r = digest_fd(in->fd, ret_id);
 
-	if (r < 0)
-		return r;
-	if (lseek(in->fd, 0, SEEK_SET) < 0)
-		return error_set(err, ERROR_IMAGE, errno, "rewind the archive");
+	if (r < 0 || lseek(in->fd, 0, SEEK_SET) < 0)
+		return error_set(err, ERROR_IMAGE, r < 0 ? -r : errno,
+				 "read the archive");
 	r = hold(i, ret_id, ret_lock);
 	if (r == 0)
 		remember(i, ret_id);
@@ -190,6 +189,19 @@ static int importing_begin(struct importing *i, struct error *err)
 	return 0;
 }
 
+static int import_file(const struct importing *i, char ret_id[STORE_ID_MAX],
+		       int *ret_lock, char **ret_note, struct error *err)
+{
+	auto_close int lock = store_import_lock(i->in->store, &i->before, err);
+
+	if (lock < 0)
+		return lock;
+	int r = find(i, ret_id, ret_lock, err);
+	if (r == -ENOENT)
+		r = import_new(i, ret_id, ret_lock, ret_note, err);
+	return r;
+}
+
 int import_archive(const struct import *in, char ret_id[STORE_ID_MAX],
 		   int *ret_lock, char **ret_note, struct error *err)
 {
@@ -200,13 +212,7 @@ int import_archive(const struct import *in, char ret_id[STORE_ID_MAX],
 		return r;
 	if (!i.is_file)
 		return import_new(&i, ret_id, ret_lock, ret_note, err);
-	auto_free char *path = i.path;
-	auto_close int lock = store_import_lock(in->store, &i.before, err);
-
-	if (lock < 0)
-		return lock;
-	r = find(&i, ret_id, ret_lock, err);
-	if (r == -ENOENT)
-		r = import_new(&i, ret_id, ret_lock, ret_note, err);
+	r = import_file(&i, ret_id, ret_lock, ret_note, err);
+	free(i.path);
 	return r;
 }

@@ -292,7 +292,7 @@ static unsigned sweep_collect(int tmp, char names[][40], int fds[])
 
 		if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
 			continue;
-		strcpy(names[count], e->d_name);
+		memcpy(names[count], e->d_name, strlen(e->d_name) + 1);
 		fds[count++] = fd_take(fd);
 	}
 	closedir(dir);

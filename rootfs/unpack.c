@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Entry by entry, with the bounds looked at before anything is written; then a
- * look at whether what came out can be a root file system at all, since "sh not
+ * Entry by entry, with the bounds looked at before anything is written; if it
+ * was an image of layers, these are unpacked in turn (flatten.c); then a look
+ * at whether what came out can be a root file system at all, since "sh not
  * found" in the box would tell nobody that the archive was of another kind.
  */
 #include "rootfs/unpack.h"
@@ -18,6 +19,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "rootfs/archive.h"
+#include "rootfs/flatten.h"
 
 const struct unpack_bounds unpack_bounds_default = {
 	.bytes = 64ULL << 30,
@@ -30,6 +32,7 @@ struct unpacking {
 	const struct unpack_bounds *bounds;
 	const struct tar *tar;
 	volatile struct writer_counts *counts;
+	uint64_t before; /* bytes of archives before this one */
 };
 
 static int unpack_check(void *arg, size_t len, struct error *err)
@@ -41,6 +44,7 @@ static int unpack_check(void *arg, size_t len, struct error *err)
 		return error_set(err, ERROR_IMAGE, 0,
 				 "the archive holds more than %llu bytes",
 				 (unsigned long long)u->bounds->bytes);
+	bytes -= u->before;
 	if (bytes > u->bounds->ratio_from &&
 	    bytes / u->bounds->ratio > tar_bytes_read(u->tar))
 		return error_set(err, ERROR_IMAGE, 0,
@@ -50,29 +54,33 @@ static int unpack_check(void *arg, size_t len, struct error *err)
 	return 0;
 }
 
-static int unpack_entries(struct tar *tar, struct writer *writer,
-			  struct unpacking *u, struct error *err)
+int unpack_entries(struct tar *tar, struct writer *writer,
+		   const struct unpack_bounds *bounds,
+		   volatile struct writer_counts *counts,
+		   bool (*skip)(const char *path), struct error *err)
 {
+	struct unpacking u = {
+		.bounds = bounds,
+		.tar = tar,
+		.counts = counts,
+		.before = counts->bytes,
+	};
 	struct tar_entry entry;
 	int r;
 
 	while ((r = tar_next(tar, &entry, err)) > 0) {
-		if (u->counts->entries >= u->bounds->entries)
-			return error_set(
-				err, ERROR_IMAGE, 0,
-				"the archive has more than %llu entries",
-				(unsigned long long)u->bounds->entries);
-		r = writer_add(writer, tar, &entry, unpack_check, u, err);
+		if (counts->entries >= bounds->entries)
+			return error_set(err, ERROR_IMAGE, 0,
+					 "the archive has more than %llu "
+					 "entries",
+					 (unsigned long long)bounds->entries);
+		if (skip && skip(entry.path))
+			continue;
+		r = writer_add(writer, tar, &entry, unpack_check, &u, err);
 		if (r < 0)
 			return r;
 	}
-	if (r == 0 && u->counts->entries == 0) {
-		error_set(err, ERROR_IMAGE, 0,
-			  "not a rootfs archive: it has no entries");
-		return error_hint(err, "make one by 'tar -C DIR -c .', "
-				       "'docker export' or mmdebstrap");
-	}
-	return r < 0 ? r : writer_finish(writer, err);
+	return r;
 }
 
 /* ---- what came out ---- */
@@ -118,23 +126,10 @@ static int count_names(int root_fd, char name[NAME_MAX + 1])
 	return count;
 }
 
-static int refuse_layers(int root_fd, struct error *err)
+static bool is_layers(int root_fd)
 {
-	bool oci = has(root_fd, "oci-layout") && has(root_fd, "index.json");
-	bool docker = has(root_fd, "manifest.json");
-
-	if ((!oci && !docker) || looks_like_root(root_fd))
-		return 0;
-	error_set(err, ERROR_IMAGE, 0,
-		  docker ? "this is an image saved by 'docker save', not a "
-			   "root file system"
-			 : "this is an OCI image layout, not a root file "
-			   "system");
-	return error_hint(err, docker ? "docker load it, then: docker export "
-					"$(docker create IMAGE) > rootfs.tar"
-				      : "unpack it first, by 'umoci unpack' "
-					"or 'podman load' and 'podman "
-					"export'");
+	return (has(root_fd, "manifest.json") || has(root_fd, "oci-layout")) &&
+	       !looks_like_root(root_fd);
 }
 
 static int refuse_deeper(const char *name, int root_fd, struct error *err)
@@ -165,14 +160,13 @@ static int unpack_look(int root_fd, struct error *err)
 		return error_set(err, ERROR_IMAGE, 0,
 				 "not a rootfs archive: nothing came out of "
 				 "it");
-	if (count == 1)
-		return refuse_deeper(name, root_fd, err);
-	return refuse_layers(root_fd, err);
+	return count == 1 ? refuse_deeper(name, root_fd, err) : 0;
 }
 
-int unpack(int archive_fd, int root_fd, bool owners,
-	   const struct unpack_bounds *bounds,
-	   volatile struct writer_counts *counts, struct error *err)
+static int unpack_plain(int archive_fd, int root_fd, bool owners,
+			const struct unpack_bounds *bounds,
+			volatile struct writer_counts *counts,
+			struct error *err)
 {
 	auto_tar *tar = NULL;
 	int r = tar_open(archive_fd, &tar, err);
@@ -180,8 +174,24 @@ int unpack(int archive_fd, int root_fd, bool owners,
 	if (r < 0)
 		return r;
 	auto_writer *writer = writer_new(root_fd, owners, counts);
-	struct unpacking u = { .bounds = bounds, .tar = tar, .counts = counts };
 
-	r = unpack_entries(tar, writer, &u, err);
+	r = unpack_entries(tar, writer, bounds, counts, NULL, err);
+	if (r == 0 && counts->entries == 0) {
+		error_set(err, ERROR_IMAGE, 0,
+			  "not a rootfs archive: it has no entries");
+		return error_hint(err, "make one by 'tar -C DIR -c .', "
+				       "'docker export' or mmdebstrap");
+	}
+	return r < 0 ? r : writer_finish(writer, err);
+}
+
+int unpack(int archive_fd, int root_fd, bool owners,
+	   const struct unpack_bounds *bounds,
+	   volatile struct writer_counts *counts, struct error *err)
+{
+	int r = unpack_plain(archive_fd, root_fd, owners, bounds, counts, err);
+
+	if (r == 0 && is_layers(root_fd))
+		r = flatten(root_fd, owners, bounds, counts, err);
 	return r < 0 ? r : unpack_look(root_fd, err);
 }

@@ -22,7 +22,18 @@ struct unpack_bounds {
 };
 extern const struct unpack_bounds unpack_bounds_default;
 
-/* archive_fd is read to its end, root_fd is a directory. The process's umask
+/*
+ * The entries of one archive into writer's directory; names for which skip (or
+ * NULL) is true are left out. The writer is not finished.
+ */
+struct tar;
+int unpack_entries(struct tar *tar, struct writer *writer,
+		   const struct unpack_bounds *bounds,
+		   volatile struct writer_counts *counts,
+		   bool (*skip)(const char *path), struct error *err);
+
+/* archive_fd is read to its end, root_fd is an empty directory. An image of
+ * layers (docker save, OCI layout) becomes one tree. The process's umask
  * must be 0. owners: keep them, needs the right to chown. After an error what
  * lies beneath root_fd is garbage. */
 int unpack(int archive_fd, int root_fd, bool owners,

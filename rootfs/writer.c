@@ -7,6 +7,7 @@
  */
 #include "rootfs/writer.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -131,7 +132,7 @@ static int writer_make_room(struct writer *w, const struct tar_entry *e,
 
 		if (r < 0)
 			return r;
-		w->counts->replaced++;
+		w->counts->replaced += !w->upper;
 	}
 	if (S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode)) {
 		int r;
@@ -145,6 +146,54 @@ static int writer_make_room(struct writer *w, const struct tar_entry *e,
 		at->dirfd = w->parent.fd;
 	}
 	return 1;
+}
+
+static int remove_content(int dirfd)
+{
+	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+	int r = 0;
+
+	if (!dir) {
+		fd_close(&fd);
+		return -errno;
+	}
+	for (bool again = true; r == 0 && again; rewinddir(dir)) {
+		again = false;
+		while (r == 0 && (e = readdir(dir))) {
+			if (strcmp(e->d_name, ".") == 0 ||
+			    strcmp(e->d_name, "..") == 0)
+				continue;
+			/* The directory changes as it is read. */
+			again = true;
+			r = tree_remove(dirfd, e->d_name);
+		}
+	}
+	closedir(dir);
+	return r;
+}
+
+int writer_whiteout(struct writer *w, const char *path, const char *name,
+		    struct error *err)
+{
+	char clean[PATH_MAX];
+	int r = writer_clean(path, clean, err);
+
+	if (r < 0)
+		return r;
+	auto_close int fd = path_open_in(w->root_fd, *clean ? clean : ".",
+					 O_PATH | O_DIRECTORY, 0);
+
+	/* Nothing below has it. */
+	if (fd == -ENOENT || fd == -ENOTDIR)
+		return 0;
+	r = fd;
+	if (r >= 0)
+		r = name ? tree_remove(fd, name) : remove_content(fd);
+	return r < 0 ? error_set(err, ERROR_IMAGE, -r,
+				 "carry out a whiteout in '%s'", path)
+		     : 0;
 }
 
 /* ---- attributes ---- */
@@ -187,7 +236,7 @@ static int writer_own(struct writer *w, const struct tar_entry *e, int dirfd,
 
 	if (uid != e->uid || gid != e->gid)
 		w->counts->owners++;
-	if (!w->owners || (!uid && !gid && !w->kept))
+	if (!w->owners || (!uid && !gid && !w->kept && !w->upper))
 		return 0;
 	return fchownat(dirfd, name, uid, gid,
 			AT_SYMLINK_NOFOLLOW | (*name ? 0 : AT_EMPTY_PATH)) < 0
@@ -427,7 +476,7 @@ static int writer_fail(const struct tar_entry *e, int code, struct error *err)
 int writer_add(struct writer *w, struct tar *tar, const struct tar_entry *e,
 	       writer_check check, void *arg, struct error *err)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX] = "";
 	struct place at = { .path = path };
 	int r = writer_clean(e->path, path, err);
 

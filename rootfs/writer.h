@@ -42,6 +42,13 @@ struct writer_counts {
 /* root_fd and counts stay the caller's. owners: set them (0 to 65535). */
 struct writer *writer_new(int root_fd, bool owners,
 			  volatile struct writer_counts *counts);
+/* What is in root_fd is of layers below: giving way is no news, and set-id
+ * directories may be there already. */
+void writer_is_upper(struct writer *w);
+/* What a whiteout of an upper layer names, and all in it; or (name NULL) all
+ * that is in the directory path. What is not there is no error. */
+int writer_whiteout(struct writer *w, const char *path, const char *name,
+		    struct error *err);
 void writer_free(struct writer *w);
 void writer_cleanup(struct writer **w);
 #define auto_writer __attribute__((cleanup(writer_cleanup))) struct writer

@@ -36,6 +36,11 @@ struct writer *writer_new(int root_fd, bool owners,
 	return w;
 }
 
+void writer_is_upper(struct writer *w)
+{
+	w->upper = true;
+}
+
 void writer_free(struct writer *w)
 {
 	if (!w)
@@ -104,7 +109,7 @@ int links_add(struct writer *w, const char *path, const char *target)
 /* 0: made, or not needed any more. */
 static int link_make(struct writer *w, const struct link_later *l)
 {
-	const char *name, *target;
+	const char *name = "", *target = "";
 	int r = parent_open(w->root_fd, &w->target, l->target, false, &target);
 
 	if (r == 0)

@@ -43,6 +43,7 @@ struct link_later {
 struct writer {
 	int root_fd;
 	bool owners;
+	bool upper; /* root_fd holds layers below */
 	volatile struct writer_counts *counts;
 	struct parent parent, target; /* of the entry, of a link's target */
 	struct strv skipped;

@@ -20,6 +20,7 @@ struct tar_member {
 	const char *name, *link;
 	unsigned mode, uid, gid;
 	const char *data; /* or NULL */
+	size_t len;       /* of data; 0: it is a string */
 };
 
 static inline void tar_make_pad(struct buf *tar)
@@ -54,7 +55,7 @@ static inline void tar_make_header(struct buf *tar, const struct tar_member *m,
 
 static inline void tar_make(struct buf *tar, struct tar_member m)
 {
-	size_t size = m.data ? strlen(m.data) : 0;
+	size_t size = m.data && !m.len ? strlen(m.data) : m.len;
 
 	tar_make_header(tar, &m, size);
 	buf_add(tar, m.data ? m.data : "", size);

@@ -37,19 +37,19 @@ static void write_archive(const char *name, const char *content, size_t many)
 		top, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
 	tar_make(&tar,
-		 (struct tar_member){ '5', "locked", NULL, 0, 0, 0, NULL });
+		 (struct tar_member){ '5', "locked", NULL, 0, 0, 0, NULL, 0 });
 	tar_make(&tar, (struct tar_member){ '0', "locked/f", NULL, 0, 0, 0,
-					    content });
+					    content, 0 });
 	tar_make(&tar, (struct tar_member){ '0', "etc/mail", NULL, 04755, 0, 8,
-					    content });
+					    content, 0 });
 	tar_make(&tar,
-		 (struct tar_member){ '3', "dev/x", NULL, 0, 0, 0, NULL });
+		 (struct tar_member){ '3', "dev/x", NULL, 0, 0, 0, NULL, 0 });
 	for (size_t i = 0; i < many; i++) {
 		char path[32];
 
 		snprintf(path, sizeof(path), "many/%zu/f", i);
 		tar_make(&tar, (struct tar_member){ '0', path, NULL, 0600, 0, 0,
-						    content });
+						    content, 0 });
 	}
 	tar_make_end(&tar);
 	ok(fd >= 0 && fd_write_all(fd, tar.data, tar.len) == 0, "write %s",

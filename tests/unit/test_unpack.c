@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "rootfs/digest.h"
 #include "rootfs/tree.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tar_make.h"
@@ -81,13 +82,17 @@ static bool exists(int dirfd, const char *path)
 }
 
 #define DIRECTORY(path, bits) \
-	tar_make(&tar, (struct tar_member){ '5', path, NULL, bits, 0, 0, NULL })
+	tar_make(&tar,        \
+		 (struct tar_member){ '5', path, NULL, bits, 0, 0, NULL, 0 })
 #define FILE_OF(path, text) \
-	tar_make(&tar, (struct tar_member){ '0', path, NULL, 0644, 0, 0, text })
+	tar_make(&tar,      \
+		 (struct tar_member){ '0', path, NULL, 0644, 0, 0, text, 0 })
 #define SYMLINK(path, to) \
-	tar_make(&tar, (struct tar_member){ '2', path, to, 0777, 0, 0, NULL })
+	tar_make(&tar,    \
+		 (struct tar_member){ '2', path, to, 0777, 0, 0, NULL, 0 })
 #define HARDLINK(path, to) \
-	tar_make(&tar, (struct tar_member){ '1', path, to, 0644, 0, 0, NULL })
+	tar_make(&tar,     \
+		 (struct tar_member){ '1', path, to, 0644, 0, 0, NULL, 0 })
 
 static void test_names(void)
 {
@@ -219,11 +224,11 @@ static void test_modes(void)
 	FILE_OF("shared/f", "x");
 	DIRECTORY("./", 0751);
 	tar_make(&tar,
-		 (struct tar_member){ '0', "suid", NULL, 04755, 0, 0, "x" });
+		 (struct tar_member){ '0', "suid", NULL, 04755, 0, 0, "x", 0 });
 	tar_make(&tar,
-		 (struct tar_member){ '0', "shadow", NULL, 0, 0, 0, "1" });
+		 (struct tar_member){ '0', "shadow", NULL, 0, 0, 0, "1", 0 });
 	tar_make(&tar,
-		 (struct tar_member){ '0', "shadow", NULL, 0, 0, 0, "2" });
+		 (struct tar_member){ '0', "shadow", NULL, 0, 0, 0, "2", 0 });
 	is_int(run(&tar), 0, "directories without rights are filled");
 	is_int(mode_of("locked"), 0, "mode 0");
 	is_int(mode_of("shared"), 02775, "set-group-id directory");
@@ -242,13 +247,13 @@ static void test_left_out(void)
 	struct stat st = { 0 };
 
 	begin(&tar);
+	tar_make(&tar, (struct tar_member){ '3', "whiteout", NULL, 0, 0, 0,
+					    NULL, 0 });
 	tar_make(&tar,
-		 (struct tar_member){ '3', "whiteout", NULL, 0, 0, 0, NULL });
-	tar_make(&tar,
-		 (struct tar_member){ '4', "disk", NULL, 0660, 0, 0, NULL });
+		 (struct tar_member){ '4', "disk", NULL, 0660, 0, 0, NULL, 0 });
 	HARDLINK("disk2", "disk");
 	tar_make(&tar,
-		 (struct tar_member){ '6', "fifo", NULL, 0600, 0, 0, NULL });
+		 (struct tar_member){ '6', "fifo", NULL, 0600, 0, 0, NULL, 0 });
 	tar_make_pax(&tar, "SCHILY.xattr.user.overlay.opaque", "y");
 	FILE_OF("opaque", "x");
 	tar_make_pax(&tar, "SCHILY.xattr.trusted.x", "y");
@@ -256,7 +261,7 @@ static void test_left_out(void)
 	tar_make_pax(&tar, "SCHILY.xattr.user.note", "y");
 	FILE_OF("note", "x");
 	tar_make(&tar, (struct tar_member){ '0', "high", NULL, 0644, 200000,
-					    70000, "x" });
+					    70000, "x", 0 });
 	is_int(run(&tar), 0, "nodes, attributes, owners");
 	ok(!exists(root, "whiteout") && !exists(root, "disk") &&
 		   !exists(root, "disk2"),
@@ -389,6 +394,153 @@ static void test_depth(void)
 	ok(!exists(outside, "root"), "to the last of them");
 }
 
+static void member(struct buf *tar, char type, const char *name,
+		   const char *link, unsigned mode, const char *data)
+{
+	tar_make(tar, (struct tar_member){ .type = type,
+					   .name = name,
+					   .link = link,
+					   .mode = mode,
+					   .data = data });
+}
+
+static char *digest_of(const struct buf *data)
+{
+	char *text = mem_alloc(DIGEST_TEXT);
+	struct digest d;
+
+	digest_init(&d);
+	digest_add(&d, data->data, data->len);
+	digest_finish(&d, text);
+	return text;
+}
+
+/* A file whose name is its digest, which is returned, owned. */
+static char *blob(struct buf *tar, const struct buf *data)
+{
+	char *digest = digest_of(data);
+	auto_free char *name = mem_printf("blobs/sha256/%s", digest);
+
+	tar_make(tar, (struct tar_member){ .type = '0',
+					   .name = name,
+					   .mode = 0644,
+					   .data = data->data,
+					   .len = data->len });
+	return digest;
+}
+
+static void make_layers(struct buf *low, struct buf *high)
+{
+	member(low, '5', "usr/bin", NULL, 0755, NULL);
+	member(low, '2', "bin", "usr/bin", 0777, NULL);
+	member(low, '0', "etc/gone", NULL, 0644, "1");
+	member(low, '0', "etc/kept", NULL, 0644, "1");
+	member(low, '0', "etc/both", NULL, 0644, "1");
+	member(low, '0', "opaque/old", NULL, 0644, "1");
+	member(low, '5', "./", NULL, 0751, NULL);
+	tar_make_end(low);
+	member(high, '0', "etc/both", NULL, 0644, "2");
+	member(high, '0', "etc/.wh.both", NULL, 0, NULL);
+	member(high, '0', "etc/.wh.gone", NULL, 0, NULL);
+	member(high, '0', "opaque/new", NULL, 0644, "2");
+	member(high, '0', "opaque/.wh..wh..opq", NULL, 0, NULL);
+	member(high, '5', ".wh..wh.plnk/", NULL, 0755, NULL);
+	member(high, '0', "bin/tool", NULL, 0755, "2");
+	member(high, '1', "etc/link", "etc/kept", 0644, NULL);
+	tar_make_end(high);
+}
+
+static void check_layers(const char *kind)
+{
+	ok(!exists(root, "etc/gone"), "%s: a whiteout hides what is below",
+	   kind);
+	ok(is_file("etc/both", "2"), "%s: not what is in its layer", kind);
+	ok(!exists(root, "opaque/old") && is_file("opaque/new", "2"),
+	   "%s: an opaque directory", kind);
+	ok(is_file("usr/bin/tool", "2") && is_file("etc/link", "1"),
+	   "%s: links into layers below", kind);
+	ok(!exists(root, "blobs") && !exists(root, "manifest.json") &&
+		   !exists(root, ".wh..wh.plnk") &&
+		   !exists(root, ".llmbox-root"),
+	   "%s: nothing else is left", kind);
+	is_int(mode_of("."), 0751, "%s: the root's own mode", kind);
+}
+
+static void test_docker(void)
+{
+	auto_buf tar = { 0 }, low = { 0 }, high = { 0 }, config = { 0 };
+
+	make_layers(&low, &high);
+	auto_free char *a = digest_of(&low), *b = digest_of(&high);
+
+	buf_addf(&config,
+		 "{\"rootfs\": {\"diff_ids\": [\"sha256:%s\", "
+		 "\"sha256:%s\"]}}",
+		 a, b);
+	for (int damaged = 0; damaged < 2; damaged++) {
+		begin(&tar);
+		/* In the file's time, which nothing else looks at. */
+		high.data[137] = damaged ? '2' : high.data[137];
+		tar_make(&tar, (struct tar_member){ .type = '0',
+						    .name = "1/layer.tar",
+						    .mode = 0644,
+						    .data = low.data,
+						    .len = low.len });
+		tar_make(&tar, (struct tar_member){ .type = '0',
+						    .name = "2/layer.tar",
+						    .mode = 0644,
+						    .data = high.data,
+						    .len = high.len });
+		FILE_OF("config.json", config.data);
+		FILE_OF("manifest.json",
+			"[{\"Config\": \"config.json\", \"Layers\": "
+			"[\"1/layer.tar\", \"2/layer.tar\"]}]");
+		int r = run(&tar);
+
+		if (damaged)
+			ok(r < 0 && strstr(error.message, "2/layer.tar"),
+			   "a damaged layer is refused with its name");
+		else if (is_int(r, 0, "docker save: %s", error.message))
+			check_layers("docker save");
+	}
+	begin(&tar);
+	FILE_OF("config.json", config.data);
+	FILE_OF("manifest.json", "[{\"Config\": \"config.json\", \"Layers\": "
+				 "[\"../canary\", \"/etc/passwd\"]}]");
+	ok(run(&tar) < 0, "layers outside of the archive are not found");
+}
+
+static void test_oci(void)
+{
+	auto_buf tar = { 0 }, low = { 0 }, high = { 0 }, text = { 0 };
+
+	make_layers(&low, &high);
+	begin(&tar);
+	auto_free char *a = blob(&tar, &low), *b = blob(&tar, &high);
+
+	buf_addf(&text,
+		 "{\"layers\": [{\"digest\": \"sha256:%s\"}, "
+		 "{\"digest\": \"sha256:%s\"}]}",
+		 a, b);
+	auto_free char *manifest = blob(&tar, &text);
+
+	buf_release(&text);
+	buf_addf(&text,
+		 "{\"manifests\": [{\"digest\": \"sha256:%s\"}, "
+		 "{\"digest\": \"sha256:%s\", \"platform\": {\"os\": "
+		 "\"unknown\", \"architecture\": \"unknown\"}}]}",
+		 manifest, a);
+	FILE_OF("index.json", text.data);
+	FILE_OF("oci-layout", "{\"imageLayoutVersion\": \"1.0.0\"}");
+	if (is_int(run(&tar), 0, "OCI layout: %s", error.message))
+		check_layers("OCI layout");
+	begin(&tar);
+	FILE_OF("index.json", text.data);
+	FILE_OF("oci-layout", "{}");
+	ok(run(&tar) < 0 && strstr(error.message, manifest),
+	   "a missing blob is told");
+}
+
 static void test_kinds(void)
 {
 	auto_buf tar = { 0 };
@@ -396,12 +548,8 @@ static void test_kinds(void)
 	begin(&tar);
 	FILE_OF("manifest.json", "[]");
 	FILE_OF("repositories", "{}");
-	ok(run(&tar) < 0 && strstr(error.message, "docker save"),
-	   "docker save is told");
-	begin(&tar);
-	FILE_OF("oci-layout", "{}");
-	FILE_OF("index.json", "{}");
-	ok(run(&tar) < 0 && strstr(error.message, "OCI"), "OCI layouts, too");
+	ok(run(&tar) < 0 && strstr(error.message, "no images"),
+	   "docker save without an image");
 	begin(&tar);
 	FILE_OF("myroot/bin/ok", "x");
 	ok(run(&tar) < 0 && strstr(error.message, "'myroot/'"),
@@ -426,6 +574,8 @@ int main(void)
 	test_bounds();
 	test_ratio();
 	test_depth();
+	test_docker();
+	test_oci();
 	test_kinds();
 	fd_close(&root);
 	tree_remove(outside, "root");
