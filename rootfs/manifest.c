@@ -208,7 +208,7 @@ static int docker_read(int root_fd, struct manifest *m, struct error *err)
 
 	if (r < 0)
 		return r;
-	if (json->type != JSON_ARRAY || !json->count)
+	if (!json || json->type != JSON_ARRAY || !json->count)
 		return malformed(file, "no images", err);
 	if (json->count > 1) {
 		malformed(file, "more than one image", err);
@@ -218,9 +218,7 @@ static int docker_read(int root_fd, struct manifest *m, struct error *err)
 	const char *config = text_of(json->items[0], "Config");
 
 	r = layers_reserve(layers, m, file, err);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < layers->count; i++) {
+	for (size_t i = 0; r == 0 && layers && i < layers->count; i++) {
 		const struct json *path = layers->items[i];
 
 		if (path->type != JSON_STRING)
@@ -234,6 +232,8 @@ static int docker_read(int root_fd, struct manifest *m, struct error *err)
 			.digest = hex ? mem_strndup(hex, HEX_LEN) : NULL,
 		};
 	}
+	if (r < 0)
+		return r;
 	return config ? docker_diffs(root_fd, config, m, err)
 		      : malformed(file, "no configuration", err);
 }
@@ -279,7 +279,7 @@ static int oci_layers(const struct json *list, const char *path,
 {
 	int r = layers_reserve(list, m, path, err);
 
-	for (size_t i = 0; r == 0 && i < list->count; i++) {
+	for (size_t i = 0; r == 0 && list && i < list->count; i++) {
 		const char *hex = hex_of(text_of(list->items[i], "digest"));
 
 		if (!hex)
