@@ -149,15 +149,24 @@ static int malformed(const char *path, const char *what, struct error *err)
 			 what);
 }
 
-static int layers_reserve(const struct json *list, struct manifest *m,
-			  const char *path, struct error *err)
+static int layers_check(const struct json *list, const char *path,
+			struct error *err)
 {
 	if (!list || !list->count)
 		return malformed(path, "no layers", err);
 	if (list->count > MANIFEST_LAYERS_MAX)
 		return malformed(path, "more than 512 layers", err);
-	m->layers = mem_alloc(list->count * sizeof(*m->layers));
 	return 0;
+}
+
+/* Takes both strings. */
+static void layer_add(struct manifest *m, char *path, char *digest)
+{
+	m->layers = mem_resize(m->layers, m->count + 1, sizeof(*m->layers));
+	m->layers[m->count++] = (struct manifest_layer){
+		.path = path,
+		.digest = digest,
+	};
 }
 
 /* ---- docker ---- */
@@ -217,7 +226,7 @@ static int docker_read(int root_fd, struct manifest *m, struct error *err)
 	const struct json *layers = array_of(json->items[0], "Layers");
 	const char *config = text_of(json->items[0], "Config");
 
-	r = layers_reserve(layers, m, file, err);
+	r = layers_check(layers, file, err);
 	for (size_t i = 0; r == 0 && layers && i < layers->count; i++) {
 		const struct json *path = layers->items[i];
 
@@ -227,10 +236,8 @@ static int docker_read(int root_fd, struct manifest *m, struct error *err)
 					  ? NULL
 					  : hex_in_path(path->string);
 
-		m->layers[m->count++] = (struct manifest_layer){
-			.path = mem_strdup(path->string),
-			.digest = hex ? mem_strndup(hex, HEX_LEN) : NULL,
-		};
+		layer_add(m, mem_strdup(path->string),
+			  hex ? mem_strndup(hex, HEX_LEN) : NULL);
 	}
 	if (r < 0)
 		return r;
@@ -277,17 +284,15 @@ static int index_choose(const struct json *list, const char *path,
 static int oci_layers(const struct json *list, const char *path,
 		      struct manifest *m, struct error *err)
 {
-	int r = layers_reserve(list, m, path, err);
+	int r = layers_check(list, path, err);
 
 	for (size_t i = 0; r == 0 && list && i < list->count; i++) {
 		const char *hex = hex_of(text_of(list->items[i], "digest"));
 
 		if (!hex)
 			return malformed(path, "a layer without SHA-256", err);
-		m->layers[m->count++] = (struct manifest_layer){
-			.path = mem_printf("blobs/sha256/%s", hex),
-			.digest = mem_strdup(hex),
-		};
+		layer_add(m, mem_printf("blobs/sha256/%s", hex),
+			  mem_strdup(hex));
 	}
 	return r;
 }

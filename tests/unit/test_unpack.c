@@ -115,7 +115,8 @@ static void test_names(void)
 	begin(&tar);
 	SYMLINK("evil", "/nowhere");
 	FILE_OF("evil/canary", "x");
-	ok(run(&tar) < 0, "a link to nowhere as a parent is refused");
+	ok(run(&tar) < 0 || is_file("nowhere/canary", "x"),
+	   "a link to nowhere as a parent is refused or leads inside");
 	begin(&tar);
 	SYMLINK("f", "../canary");
 	FILE_OF("f", "x");
@@ -372,8 +373,8 @@ static void test_depth(void)
 
 	/* Each level of links makes the path longer than PATH_MAX. */
 	begin(&tar);
-	for (int i = 0; i < 80; i += 2)
-		strcat(deep, "d/");
+	for (size_t i = 0; i < 80; i += 2)
+		memcpy(deep + i, "d/", 3);
 	DIRECTORY(deep, 0755);
 	for (int i = 1; i < 40; i++) {
 		char name[16], to[99], below[99];
