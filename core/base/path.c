@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -66,34 +68,80 @@ int path_open_parent_in(int root_fd, const char *path, const char **ret_name)
 	return fd;
 }
 
-int path_mkdirs_in(int root_fd, const char *path, mode_t mode)
+enum { LINKS_MAX = 40 };
+
+/*
+ * Makes the last component of prefix. Where it is a link to nothing, *ret_other
+ * is what it names: the directory is to be made there.
+ */
+static int mkdir_or_follow(int root_fd, const char *prefix, mode_t mode,
+			   char **ret_other)
+{
+	char link[PATH_MAX];
+	const char *name;
+	auto_close int parent = path_open_parent_in(root_fd, prefix, &name);
+
+	if (parent == -EINVAL)
+		return 0; /* "." and "..": there, or nothing is */
+	if (parent < 0)
+		return parent;
+	if (mkdirat(parent, name, mode) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return -errno;
+	auto_close int there = path_open_in(root_fd, prefix, O_PATH, 0);
+
+	if (there != -ENOENT)
+		return there < 0 ? there : 0;
+	ssize_t len = readlinkat(parent, name, link, sizeof(link) - 1);
+
+	if (len < 0)
+		return -errno;
+	link[len] = '\0';
+	*ret_other = link[0] == '/' ? mem_strdup(link)
+				    : mem_printf("%.*s%s", (int)(name - prefix),
+						 prefix, link);
+	return 0;
+}
+
+static int mkdirs(int root_fd, const char *path, mode_t mode, int links)
 {
 	auto_free char *copy = mem_strdup(path);
-	int fd = path_open_in(root_fd, path, O_PATH | O_DIRECTORY, 0);
 
+	if (links > LINKS_MAX)
+		return -ELOOP;
 	/* Each prefix is resolved from the root again: a link half-way may
 	 * lead anywhere inside, but never out. */
-	for (char *p = copy + strspn(copy, "/"); fd == -ENOENT && *p;) {
+	for (char *p = copy + strspn(copy, "/"); *p;) {
 		char *end = p + strcspn(p, "/");
 		char was = *end;
-		const char *name;
+		auto_free char *other = NULL;
 
 		*end = '\0';
-		auto_close int parent =
-			path_open_parent_in(root_fd, copy, &name);
+		int r = mkdir_or_follow(root_fd, copy, mode, &other);
 
-		if (parent < 0 && parent != -EINVAL)
-			return parent;
-		if (parent >= 0 && mkdirat(parent, name, mode) < 0 &&
-		    errno != EEXIST)
-			return -errno;
 		*end = was;
+		if (r < 0)
+			return r;
+		if (other) {
+			auto_free char *rest = mem_printf("%s%s", other, end);
+
+			return mkdirs(root_fd, rest, mode, links + 1);
+		}
 		p = end + strspn(end, "/");
-		if (!*p)
-			return path_open_in(root_fd, path, O_PATH | O_DIRECTORY,
-					    0);
 	}
-	return fd;
+	return 0;
+}
+
+int path_mkdirs_in(int root_fd, const char *path, mode_t mode)
+{
+	int fd = path_open_in(root_fd, path, O_PATH | O_DIRECTORY, 0);
+
+	if (fd != -ENOENT)
+		return fd;
+	int r = mkdirs(root_fd, path, mode, 0);
+
+	return r < 0 ? r : path_open_in(root_fd, path, O_PATH | O_DIRECTORY, 0);
 }
 
 bool path_is_normal(const char *path)

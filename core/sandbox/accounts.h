@@ -31,9 +31,10 @@ struct account {
 int accounts_find(int etc, const char *user, struct account *ret);
 
 /*
- * The ids of user for the map of a one-id box, before the box exists: numbers
- * and "root" at once; other names from the tree's files, parsed in a child that
- * can do nothing but compute (seccomp's strict mode). tree NULL: the host view.
+ * The ids of user before the box exists, as accounts_find will see them: for
+ * the map of a one-id box and the owners of volumes. Root and UID:GID at once;
+ * other from the tree's files, parsed in a child that can do nothing but
+ * compute (seccomp's strict mode). tree NULL: the host view.
  */
 int accounts_ids(const char *user, const char *tree, uid_t *ret_uid,
 		 gid_t *ret_gid, struct error *err);

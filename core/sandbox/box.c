@@ -32,6 +32,13 @@
 
 enum { OUTER_STACK = 256 << 10 };
 
+/* The address sanitizer knows nothing of a stack that it did not make. */
+#ifdef __SANITIZE_ADDRESS__
+enum { SHARES_MEMORY = false };
+#else
+enum { SHARES_MEMORY = true };
+#endif
+
 static void close_pair(int pair[2])
 {
 	fd_close(&pair[0]);
@@ -87,7 +94,7 @@ static pid_t clone_outer(struct setup *s)
 
 	if (s->plan->network != NETWORK_HOST)
 		flags |= CLONE_NEWNET;
-	if (s->plan->ids.identity != IDENTITY_ONE) {
+	if (!SHARES_MEMORY || s->plan->ids.identity != IDENTITY_ONE) {
 		pid_t pid = (pid_t)syscall(SYS_clone, flags, NULL, NULL, NULL,
 					   NULL);
 
@@ -113,12 +120,17 @@ static pid_t clone_outer(struct setup *s)
 struct handed {
 	int fds[MESSAGE_FDS_MAX];
 	unsigned count;
+	/* The last volume's, since most have the same owner: -1 */
+	int userns;
+	uid_t owner;
+	gid_t group;
 };
 
 static void handed_close(struct handed *h)
 {
 	for (unsigned i = 0; i < h->count; i++)
 		close(h->fds[i]);
+	fd_close(&h->userns);
 }
 
 static int hand_tree(const struct setup *s, const char *path, int userns,
@@ -138,10 +150,13 @@ static int hand_tree(const struct setup *s, const char *path, int userns,
 
 /* The source's owner is the box's user, and nobody else is mapped. */
 static int volume_userns(const struct plan *plan, const struct plan_mount *m,
-			 struct error *err)
+			 struct handed *h, struct error *err)
 {
 	struct idmap map = { .uid_count = 1, .gid_count = 1 };
 
+	if (h->userns >= 0 && h->owner == m->owner && h->group == m->group)
+		return h->userns;
+	fd_close(&h->userns);
 	map.uid[0] = (struct idmap_range){ m->owner, 0, 1 };
 	map.gid[0] = (struct idmap_range){ m->group, 0, 1 };
 	if (!idmap_to_host(plan->ids.uid, plan->ids.uid_count, plan->user_uid,
@@ -151,7 +166,10 @@ static int volume_userns(const struct plan *plan, const struct plan_mount *m,
 		return error_set(err, ERROR_POLICY, 0,
 				 "user %s is outside the ids of the box",
 				 plan->command.user);
-	return idmap_userns(&map, err);
+	h->owner = m->owner;
+	h->group = m->group;
+	h->userns = idmap_userns(&map, err);
+	return h->userns;
 }
 
 static int hand_volume(const struct plan *plan, const struct plan_mount *m,
@@ -160,7 +178,7 @@ static int hand_volume(const struct plan *plan, const struct plan_mount *m,
 	bool writable = m->mount->access == ACCESS_RW;
 	uint64_t attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
 			(writable ? 0 : MOUNT_ATTR_RDONLY);
-	auto_close int userns = volume_userns(plan, m, err);
+	int userns = volume_userns(plan, m, h, err);
 	struct stat st;
 
 	if (userns < 0)
@@ -186,7 +204,7 @@ static int hand_mounts(const struct setup *s, pid_t outer, struct error *err)
 {
 	const struct plan *plan = s->plan;
 	struct message m = { .type = MESSAGE_MOUNTS };
-	struct handed h = { .count = 0 };
+	struct handed h = { .userns = -1 };
 	char path[64];
 	int r = 0;
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -71,6 +72,52 @@ static void count_entry(struct count *c, int upper, int lower, const char *name,
 			     in_lower && S_ISDIR(low.st_mode), depth);
 }
 
+static DIR *list(int dirfd)
+{
+	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir)
+		fd_close(&fd);
+	return dir;
+}
+
+/* The next entry but "." and ".."; NULL at the end and at the bound. */
+static struct dirent *next_entry(struct count *c, DIR *dir)
+{
+	struct dirent *e;
+
+	while ((e = readdir(dir)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			break;
+	if (e && c->entries++ >= CHANGES_ENTRIES_MAX) {
+		c->changes->partial = true;
+		return NULL;
+	}
+	return e;
+}
+
+/* A directory that was removed and made again hides all that the lower one has
+ * (overlayfs.rst, "opaque directories"). */
+static void count_hidden(struct count *c, int upper, int lower)
+{
+	char value = 0;
+	struct dirent *e;
+	struct stat st;
+
+	if (lower < 0 ||
+	    fgetxattr(upper, "user.overlay.opaque", &value, 1) != 1 ||
+	    value != 'y')
+		return;
+	DIR *dir = list(lower);
+
+	while (dir && (e = next_entry(c, dir)))
+		if (fstatat(upper, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			c->changes->removed++;
+	if (dir)
+		closedir(dir);
+}
+
 static void count_dir(struct count *c, int upper, int lower, int depth)
 {
 	struct dirent *e;
@@ -79,23 +126,15 @@ static void count_dir(struct count *c, int upper, int lower, int depth)
 		c->changes->partial = true;
 		return;
 	}
-	int fd = fcntl(upper, F_DUPFD_CLOEXEC, 3);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = list(upper);
 
 	if (!dir) {
-		fd_close(&fd);
 		c->changes->partial = true;
 		return;
 	}
-	while ((e = readdir(dir))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		if (c->entries++ >= CHANGES_ENTRIES_MAX) {
-			c->changes->partial = true;
-			break;
-		}
+	count_hidden(c, upper, lower);
+	while ((e = next_entry(c, dir)))
 		count_entry(c, upper, lower, e->d_name, depth);
-	}
 	closedir(dir);
 }
 

@@ -187,19 +187,6 @@ static void take_session(struct setup *s, const int stdio[3])
 	syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
 }
 
-/* What the caller ignored or blocked (nohup, a shell's background job) is not
- * the box's. */
-static void reset_signals(void)
-{
-	sigset_t none;
-
-	for (int i = 1; i < SIGRTMIN; i++)
-		if (i != SIGKILL && i != SIGSTOP)
-			signal(i, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 static void take_limits(struct setup *s)
 {
 	const struct plan_limits *l = &s->plan->limits;
@@ -219,6 +206,7 @@ static void take_ids(struct setup *s, const struct account *a)
 		.version = _LINUX_CAPABILITY_VERSION_3,
 	};
 	struct __user_cap_data_struct caps[2] = { 0 };
+	uint64_t kept = rights_of(s->plan);
 
 	/* In a one-id box the map decided already, and setgroups(2) is denied
 	 * (user_namespaces(7)). Raw, for glibc's wrappers would tell the other
@@ -230,9 +218,8 @@ static void take_ids(struct setup *s, const struct account *a)
 		fail(s, true, errno, "command: become user %s",
 		     s->plan->command.user);
 	if (a->uid == 0) {
-		caps[0].effective = caps[0].permitted = (__u32)RIGHTS_KEPT;
-		caps[1].effective = caps[1].permitted =
-			(__u32)(RIGHTS_KEPT >> 32);
+		caps[0].effective = caps[0].permitted = (__u32)kept;
+		caps[1].effective = caps[1].permitted = (__u32)(kept >> 32);
 	}
 	if (syscall(SYS_capset, &head, caps) < 0)
 		fail(s, true, errno, "command: capabilities");
@@ -375,13 +362,18 @@ void command_main(struct setup *s, const int stdio[3],
 {
 	const struct command *c = &s->plan->command;
 
+	sigset_t none;
+
 	take_session(s, stdio);
-	reset_signals();
+	/* Dispositions are the default ones since init was made (outer.c), but
+	 * for init's own handler, which exec resets. */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 	umask(022);
 	int r = accounts_find(s->etc, c->user, &memory->account);
 
 	if (r < 0)
-		fail(s, true, 0, "user %s is not in the box", c->user);
+		fail(s, true, ENOENT, "user %s is not in the box", c->user);
 	if (c->pty && fchown(0, memory->account.uid, (gid_t)-1) < 0 &&
 	    errno != EINVAL)
 		fail(s, true, errno, "command: owner of the terminal");

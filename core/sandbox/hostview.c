@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox/hostview.h"
 
-#include <errno.h>
 #include <stddef.h>
-#include <string.h>
-
-#include "base/mem.h"
 
 const char *const hostview_top[] = { "usr",   "bin",   "sbin",   "lib",
 				     "lib32", "lib64", "libx32", NULL };
@@ -95,23 +91,3 @@ const char hostview_nsswitch[] = "passwd: files\n"
 				 "networks: files\n"
 				 "protocols: files\n"
 				 "services: files\n";
-
-int hostview_find_user(const char *user, uid_t *ret_uid, gid_t *ret_gid)
-{
-	static const struct {
-		const char *name;
-		uid_t id;
-	} accounts[] = { { "root", 0 },
-			 { "daemon", 1 },
-			 { "user", 1000 },
-			 { "nobody", 65534 } };
-
-	for (size_t i = 0; i < ARRAY_SIZE(accounts); i++) {
-		if (strcmp(accounts[i].name, user) != 0)
-			continue;
-		*ret_uid = accounts[i].id;
-		*ret_gid = accounts[i].id;
-		return 0;
-	}
-	return -ENOENT;
-}

@@ -7,8 +7,6 @@
 #ifndef LLMBOX_HOSTVIEW_H
 #define LLMBOX_HOSTVIEW_H
 
-#include <sys/types.h>
-
 /* Names directly below / that are shown where the host has them: a symbolic
  * link into /usr is made again, a directory is bound read-only. NULL-ended. */
 extern const char *const hostview_top[];
@@ -20,8 +18,5 @@ extern const char *const hostview_etc[];
 /* The accounts: /etc/passwd and /etc/group. */
 extern const char hostview_passwd[], hostview_group[];
 extern const char hostview_nsswitch[];
-
-/* The ids of an account in them: 0 or -ENOENT. */
-int hostview_find_user(const char *user, uid_t *ret_uid, gid_t *ret_gid);
 
 #endif

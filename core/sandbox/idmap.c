@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -265,22 +266,29 @@ int idmap_write_self(const struct idmap *map)
 	return r < 0 ? r : idmap_write(0, map);
 }
 
+/* Lives as long as its parent wants it; nothing of the parent's is kept open,
+ * for who waits for an end of file. */
+static void __attribute__((noreturn)) hold_namespace(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	syscall(SYS_close_range, 0, ~0U, 0);
+	if (getppid() != parent)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
 int idmap_userns(const struct idmap *map, struct error *err)
 {
+	pid_t parent = getpid();
 	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL,
 				   NULL, NULL, NULL);
 	char path[64];
 
 	if (pid < 0)
 		return idmap_explain(errno, err);
-	if (pid == 0) {
-		/* Only a holder of the namespace; PDEATHSIG is not needed, as
-		 * the parent kills it before anything can go wrong but its own
-		 * death, and then SIGALRM does. */
-		alarm(10);
-		for (;;)
-			pause();
-	}
+	if (pid == 0)
+		hold_namespace(parent);
 	int r = idmap_write(pid, map);
 
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);

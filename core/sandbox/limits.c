@@ -62,7 +62,7 @@ static struct means hold_disk(const struct policy *p, const struct plan *plan)
 {
 	(void)p;
 	/* On disk only single files are bounded, by RLIMIT_FSIZE. */
-	if (plan->root.writes == WRITES_DISK)
+	if (plan->root.disk)
 		return (struct means){ "rlimit", true };
 	return (struct means){ "tmpfs", false };
 }
@@ -70,7 +70,7 @@ static struct means hold_disk(const struct policy *p, const struct plan *plan)
 static struct means hold_inodes(const struct policy *p, const struct plan *plan)
 {
 	(void)p;
-	if (plan->root.writes == WRITES_DISK)
+	if (plan->root.disk)
 		return (struct means){ NULL, false };
 	return (struct means){ "tmpfs", false };
 }
@@ -177,6 +177,9 @@ static int refuse(const struct guarantee_row *row, const struct means *m,
 			  : "%s can't be held here: %s",
 		  row->name,
 		  m->name ? m->name : "there is no means for it on this host");
+	if (row->hold == hold_landlock)
+		return error_hint(err, "Landlock is used with --network host, "
+				       "from Linux 6.12 on");
 	if (row->hold == hold_cgroup)
 		return error_hint(err,
 				  "%s needs control groups; without the limit: "
@@ -262,13 +265,16 @@ static int plan_rlimits(const struct policy *p, struct plan *plan,
 	 * for who ignores it. */
 	uint64_t cpu = has_cpu ? (uint64_t)(l->cpu_time + 999) / 1000 : 0;
 
-	if (file_size == LIMIT_NONE && plan->root.writes == WRITES_DISK)
+	if (file_size == LIMIT_NONE && plan->root.disk)
 		file_size = l->disk;
 	const struct {
 		bool set, asked;
 		struct policy_ulimit limit;
 	} rows[] = {
-		{ true, false, { RLIMIT_CORE, (char *)"core", 0, 0 } },
+		/* Not 0: core(5), a core_pattern that is a pipe ignores that,
+		 * and its program would run as host root for a crash in the
+		 * box. 1 means "no pipe", and is below any file of a core. */
+		{ true, false, { RLIMIT_CORE, (char *)"core", 1, 1 } },
 		{ l->open_files != LIMIT_NONE,
 		  policy_asked(p, "limits.open_files"),
 		  { RLIMIT_NOFILE, (char *)"nofile", (uint64_t)l->open_files,

@@ -27,7 +27,8 @@ int message_send(int socket, const struct message *m, const int *fds,
 		c->cmsg_len = CMSG_LEN(count * sizeof(int));
 		memcpy(CMSG_DATA(c), fds, count * sizeof(int));
 	}
-	return sendmsg(socket, &h, MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return sendmsg(socket, &h, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno
+								    : 0;
 }
 
 /* Takes the descriptors of one control message; what is too much is closed. */

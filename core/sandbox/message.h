@@ -39,7 +39,8 @@ struct message {
 	struct box_changes project, root;
 };
 
-/* 0 or -errno. fds may be NULL where count is 0. */
+/* 0 or -errno, -EAGAIN where the peer has not read the last ones: it does not
+ * wait for one that may be stuck. fds may be NULL where count is 0. */
 int message_send(int socket, const struct message *m, const int *fds,
 		 unsigned count);
 

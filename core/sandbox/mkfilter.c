@@ -14,6 +14,7 @@ static const char *const names[FILTER_KINDS] = {
 	[FILTER_STRICT] = "strict",
 	[FILTER_DEBUG] = "debug",
 	[FILTER_INIT] = "init",
+	[FILTER_INIT_VOLUMES] = "init_volumes",
 };
 
 static int print_filter(enum filter_kind kind)

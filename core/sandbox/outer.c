@@ -16,6 +16,7 @@
 #include <net/if.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -90,12 +91,14 @@ static int outer_loopback(struct setup *s)
  * a host without these settings (no /proc) is no reason to fail. */
 static int outer_network_settings(struct setup *s)
 {
-	bool one = s->plan->ids.identity == IDENTITY_ONE;
+	const struct idmap *ids = &s->plan->ids;
+	char range[32];
 
 	if (s->plan->network == NETWORK_HOST)
 		return 0;
-	file_put(AT_FDCWD, "/proc/sys/net/ipv4/ping_group_range",
-		 one ? "0 0" : "0 65535");
+	snprintf(range, sizeof(range), "%u %u", ids->gid[0].inside,
+		 ids->gid[0].inside + ids->gid[0].count - 1);
+	file_put(AT_FDCWD, "/proc/sys/net/ipv4/ping_group_range", range);
 	file_put(AT_FDCWD, "/proc/sys/net/ipv4/ip_unprivileged_port_start",
 		 "0");
 	return 0;
@@ -124,19 +127,20 @@ static int outer_sysfs(struct setup *s)
 static int outer_init(struct setup *s)
 {
 	/* CLONE_PARENT: the supervisor's child, so that it can reap it and
-	 * hold a pidfd; init's PDEATHSIG then means the supervisor. */
+	 * hold a pidfd; init's PDEATHSIG then means the supervisor. Signals
+	 * that the caller ignored (nohup) are not the box's. The kernel stores
+	 * the number: outer may be killed right after. */
 	struct clone_args args = {
-		.flags = CLONE_PARENT | CLONE_NEWUSER | CLONE_NEWNS |
+		.flags = CLONE_PARENT | CLONE_PARENT_SETTID |
+			 CLONE_CLEAR_SIGHAND | CLONE_NEWUSER | CLONE_NEWNS |
 			 CLONE_NEWPID | CLONE_NEWUTS | CLONE_NEWCGROUP,
+		.parent_tid = (uintptr_t)&s->shared->init,
 	};
 	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 
 	if (pid == 0)
 		init_main(s);
-	if (pid < 0)
-		return -errno;
-	s->shared->init = pid;
-	return 0;
+	return pid < 0 ? -errno : 0;
 }
 
 /* Only a process of U1 may write U2's maps: they name U1's ids. */

@@ -27,11 +27,20 @@ static bool tmpfs_has_user_xattrs(void)
 	return fd >= 0 && fsetxattr(fd, "user.llmbox", "y", 1, 0) == 0;
 }
 
+static bool has_overlay(const struct policy *policy)
+{
+	for (size_t i = 0; i < policy->mount_count; i++)
+		if (policy->mounts[i].source &&
+		    policy->mounts[i].access == ACCESS_OVERLAY)
+			return true;
+	return false;
+}
+
 bool plan_wants_disk(const struct policy *policy, bool has_tree)
 {
-	if (!has_tree || policy->writes == WRITES_NONE)
-		return false;
-	return policy->writes == WRITES_DISK || !tmpfs_has_user_xattrs();
+	if (has_tree && policy->writes == WRITES_DISK)
+		return true;
+	return (has_tree || has_overlay(policy)) && !tmpfs_has_user_xattrs();
 }
 
 static int plan_root_build(const struct plan_input *in, struct plan *plan,
@@ -39,25 +48,21 @@ static int plan_root_build(const struct plan_input *in, struct plan *plan,
 {
 	struct plan_root *root = &plan->root;
 
+	root->kind = in->tree ? ROOT_TREE : ROOT_HOST;
 	root->writes = in->policy->writes;
-	if (!in->tree) {
-		if (root->writes == WRITES_DISK)
-			return error_set(err, ERROR_POLICY, 0,
-					 "writes disk needs an image: without "
-					 "one the root lies in memory");
-		root->kind = ROOT_HOST;
-		return 0;
+	if (!in->tree && root->writes == WRITES_DISK)
+		return error_set(err, ERROR_POLICY, 0,
+				 "writes disk needs an image: without one the "
+				 "root lies in memory");
+	if (in->tree) {
+		root->tree = mem_strdup(in->tree);
+		root->idmapped = in->tree_idmap;
 	}
-	root->kind = ROOT_TREE;
-	root->tree = mem_strdup(in->tree);
-	root->idmapped = in->tree_idmap;
-	if (!plan_wants_disk(in->policy, true))
-		return 0;
 	if (!in->disk)
-		return error_set(err, ERROR_STATE, 0,
-				 "no directory for writes on disk");
-	root->writes = WRITES_DISK;
+		return 0;
 	root->disk = mem_strdup(in->disk);
+	if (in->tree && root->writes == WRITES_MEMORY)
+		root->writes = WRITES_DISK;
 	return 0;
 }
 
@@ -165,7 +170,7 @@ int plan_build(const struct plan_input *in, struct plan *ret, struct error *err)
 		plan_release(ret);
 		return r;
 	}
-	filter_for_init(&ret->init_filter);
+	filter_for_init(ret->writable_volumes, &ret->init_filter);
 	return 0;
 }
 

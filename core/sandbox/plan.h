@@ -38,7 +38,8 @@ struct plan_root {
 	char *tree;    /* the lower directory; NULL for the host view */
 	bool idmapped; /* lower handed to init as an idmapped mount */
 	enum writes writes;
-	char *disk; /* WRITES_DISK: absolute directory for upper and work */
+	char *disk; /* absolute directory for upper layers, the root's and
+		       volumes'; NULL: they lie in memory */
 };
 
 struct plan_mount {
@@ -79,6 +80,7 @@ struct plan {
 	enum network_mode network;
 	struct plan_mount *mounts; /* in order: parents before children */
 	size_t mount_count;
+	bool writable_volumes; /* of the host, not overlays */
 	struct plan_limits limits;
 	struct filter filter, init_filter;
 	enum profile profile;
@@ -105,8 +107,8 @@ struct plan_input {
 };
 
 /*
- * Must the upper layer lie on disk: asked for, or because this kernel's tmpfs
- * has no user xattrs (before 6.6), which an overlay in a user namespace needs.
+ * Must upper layers lie on disk: asked for, or because this kernel's tmpfs has
+ * no user xattrs (before 6.6), which an overlay in a user namespace needs.
  */
 bool plan_wants_disk(const struct policy *policy, bool has_tree);
 

@@ -25,6 +25,8 @@ static const struct filter ready_filters[FILTER_KINDS] = {
 	[FILTER_STRICT] = { ready_strict, ARRAY_SIZE(ready_strict), NULL },
 	[FILTER_DEBUG] = { ready_debug, ARRAY_SIZE(ready_debug), NULL },
 	[FILTER_INIT] = { ready_init, ARRAY_SIZE(ready_init), NULL },
+	[FILTER_INIT_VOLUMES] = { ready_init_volumes,
+				  ARRAY_SIZE(ready_init_volumes), NULL },
 };
 
 void filter_release(struct filter *f)
@@ -33,9 +35,10 @@ void filter_release(struct filter *f)
 	*f = (struct filter){ 0 };
 }
 
-void filter_for_init(struct filter *ret)
+void filter_for_init(bool writable_volumes, struct filter *ret)
 {
-	*ret = ready_filters[FILTER_INIT];
+	*ret = ready_filters[writable_volumes ? FILTER_INIT_VOLUMES
+					      : FILTER_INIT];
 }
 
 static int error_unknown(const char *list, const char *name, struct error *err)

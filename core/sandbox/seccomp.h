@@ -39,9 +39,10 @@ int filter_for_policy(enum profile profile, const struct strv *allow,
 
 /*
  * Init's own fixed filter, which no policy changes and which all commands
- * inherit: refuses (EPERM) what no process of a box ever needs.
+ * inherit: refuses (EPERM) what no process of a box ever needs, and with
+ * writable volumes the setuid and setgid bits, which would be the host's.
  */
-void filter_for_init(struct filter *ret);
+void filter_for_init(bool writable_volumes, struct filter *ret);
 
 /* Loads it for the calling process; no_new_privs is set already. One raw system
  * call, no memory: may be called between clone and exec. 0 or -errno. */

@@ -23,6 +23,7 @@
 #include "sandbox/seccomp_rules.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/netlink.h>
 #include <linux/sched.h>
@@ -42,13 +43,14 @@ const struct filter_arch filter_arch_aarch64 = { AUDIT_ARCH_AARCH64, false };
 
 /* The answers of a group in the order of enum filter_kind. */
 /* clang-format off */
-#define EVERYWHERE     { ALLOW, ALLOW, ALLOW, ALLOW }
-#define NOT_IN_STRICT  { ALLOW, REFUSE(EPERM), ALLOW, ALLOW }
-#define DEBUG_ONLY     { REFUSE(EPERM), REFUSE(EPERM), ALLOW, ALLOW }
+#define EVERYWHERE     { ALLOW, ALLOW, ALLOW, ALLOW, ALLOW }
+#define NOT_IN_STRICT  { ALLOW, REFUSE(EPERM), ALLOW, ALLOW, ALLOW }
+#define DEBUG_ONLY     { REFUSE(EPERM), REFUSE(EPERM), ALLOW, ALLOW, ALLOW }
 /* A policy may still allow these ... */
-#define IF_ASKED(e)    { REFUSE(e), REFUSE(e), REFUSE(e), ALLOW }
+#define IF_ASKED(e)    { REFUSE(e), REFUSE(e), REFUSE(e), ALLOW, ALLOW }
 /* ... but never these: init refuses them for all that come after it. */
-#define NEVER(e)       { REFUSE(e), REFUSE(e), REFUSE(e), REFUSE(e) }
+#define NEVER(e)       \
+	{ REFUSE(e), REFUSE(e), REFUSE(e), REFUSE(e), REFUSE(e) }
 /* clang-format on */
 
 static const struct call_group groups[] = {
@@ -305,6 +307,44 @@ static const struct arg_rule socket_checks_strict[] = {
 	SOCKET_INET,
 };
 
+/*
+ * A box root may do to init what goes by the user alone, such as to lower its
+ * limits (prlimit(2) does not ask whether a process may be traced).
+ */
+static const struct arg_rule limit_checks[] = {
+	{ REFUSE(EPERM), { IS(0, 1) } },
+};
+
+/*
+ * A setuid file on a writable volume is one on the host, where nosuid mounts of
+ * the box mean nothing: anybody there becomes the file's owner.
+ */
+enum { SET_ID_BITS = 06000 };
+
+static const struct arg_rule mode_checks_first[] = {
+	{ REFUSE(EPERM), { HAS(1, SET_ID_BITS) } },
+};
+
+static const struct arg_rule mode_checks_second[] = {
+	{ REFUSE(EPERM), { HAS(2, SET_ID_BITS) } },
+};
+
+/* Without O_CREAT or O_TMPFILE the mode means nothing and may be anything. */
+static const struct arg_rule open_checks[] = {
+	{ REFUSE(EPERM), { HAS(1, O_CREAT), HAS(2, SET_ID_BITS) } },
+	{ REFUSE(EPERM), { HAS(1, __O_TMPFILE), HAS(2, SET_ID_BITS) } },
+};
+
+static const struct arg_rule openat_checks[] = {
+	{ REFUSE(EPERM), { HAS(2, O_CREAT), HAS(3, SET_ID_BITS) } },
+	{ REFUSE(EPERM), { HAS(2, __O_TMPFILE), HAS(3, SET_ID_BITS) } },
+};
+
+/* Its mode is in memory, where no filter sees it; callers fall back. */
+static const struct arg_rule openat2_checks[] = {
+	{ REFUSE(ENOSYS), { { ARG_ALWAYS, 0, 0, 0 } } },
+};
+
 #define WRITE_EXEC ((uint32_t)(PROT_WRITE | PROT_EXEC))
 
 static const struct arg_rule protection_checks[] = {
@@ -316,6 +356,8 @@ enum {
 	IN_STRICT = 1 << FILTER_STRICT,
 	IN_DEBUG = 1 << FILTER_DEBUG,
 	IN_PROFILES = IN_DEFAULT | IN_STRICT | IN_DEBUG,
+	IN_VOLUMES = 1 << FILTER_INIT_VOLUMES,
+	IN_INIT = 1 << FILTER_INIT | IN_VOLUMES,
 };
 
 #define CHECKS(list) list, sizeof(list) / sizeof((list)[0])
@@ -338,6 +380,17 @@ static const struct {
 	{ "mmap", IN_STRICT, CHECKS(protection_checks) },
 	{ "mprotect", IN_STRICT, CHECKS(protection_checks) },
 	{ "pkey_mprotect", IN_STRICT, CHECKS(protection_checks) },
+	{ "prlimit64", IN_INIT, CHECKS(limit_checks) },
+	{ "chmod", IN_VOLUMES, CHECKS(mode_checks_first) },
+	{ "fchmod", IN_VOLUMES, CHECKS(mode_checks_first) },
+	{ "creat", IN_VOLUMES, CHECKS(mode_checks_first) },
+	{ "mknod", IN_VOLUMES, CHECKS(mode_checks_first) },
+	{ "fchmodat", IN_VOLUMES, CHECKS(mode_checks_second) },
+	{ "fchmodat2", IN_VOLUMES, CHECKS(mode_checks_second) },
+	{ "mknodat", IN_VOLUMES, CHECKS(mode_checks_second) },
+	{ "open", IN_VOLUMES, CHECKS(open_checks) },
+	{ "openat", IN_VOLUMES, CHECKS(openat_checks) },
+	{ "openat2", IN_VOLUMES, CHECKS(openat2_checks) },
 };
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -420,7 +473,7 @@ void rules_fill(struct rule_set *set, enum filter_kind kind,
 	char name[CALL_NAME_LEN];
 
 	set->other = (struct call_rule){ NULL, 0,
-					 kind == FILTER_INIT ? ALLOW
+					 kind >= FILTER_INIT ? ALLOW
 							     : REFUSE(ENOSYS) };
 	for (size_t i = 0; i < CALLS_MAX; i++)
 		set->calls[i] = set->other;

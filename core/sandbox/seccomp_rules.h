@@ -16,12 +16,14 @@
 
 #include "policy/policy.h"
 
-/* The programs there are: one a profile, and init's. */
+/* The programs there are: one a profile, and init's, of which there is another
+ * for boxes with a writable volume. */
 enum filter_kind {
 	FILTER_DEFAULT = PROFILE_DEFAULT,
 	FILTER_STRICT = PROFILE_STRICT,
 	FILTER_DEBUG = PROFILE_DEBUG,
 	FILTER_INIT,
+	FILTER_INIT_VOLUMES,
 	FILTER_KINDS,
 };
 

@@ -45,6 +45,11 @@ int setup_write(int dirfd, const char *path, const char *text, mode_t mode)
 	return fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
 }
 
+const char *setup_uppers(const struct setup *s)
+{
+	return s->disk >= 0 ? "/tmp/disk" : "/tmp";
+}
+
 int setup_attach(int mount, int target)
 {
 	return move_mount(mount, "", target, "",

@@ -20,7 +20,7 @@
  * through exec, and none of these processes is dumpable inside the box).
  */
 struct shared {
-	volatile pid_t init; /* outer writes: the number in the host's pid ns */
+	volatile pid_t init; /* outer's clone: the number in the host's ids */
 	volatile int sysfs;  /* outer writes: init's inherited descriptor; -1 */
 	volatile int failed; /* outer writes: errno of the step below */
 	const char *volatile step;
@@ -89,6 +89,8 @@ int setup_write(int dirfd, const char *path, const char *text, mode_t mode);
  * can be seen.
  */
 int setup_bind_over_itself(const char *path, uint64_t attributes);
+/* Where upper and work directories of overlays lie, as a path. */
+const char *setup_uppers(const struct setup *s);
 /* Puts a detached mount on what target (O_PATH) is. */
 int setup_attach(int mount, int target);
 

@@ -94,21 +94,18 @@ static int write_network_files(struct setup *s, int etc)
 
 /* ---- the host view ---- */
 
-static int make_target(int dirfd, const char *path, bool directory)
+static int make_parents(int dirfd, const char *path)
 {
 	char copy[256];
+	int r = 0;
 
 	snprintf(copy, sizeof(copy), "%s", path);
-	for (char *p = strchr(copy, '/'); p; p = strchr(p + 1, '/')) {
+	for (char *p = strchr(copy, '/'); r == 0 && p; p = strchr(p + 1, '/')) {
 		*p = '\0';
-		int r = setup_mkdir(dirfd, copy, 0755);
-
+		r = setup_mkdir(dirfd, copy, 0755);
 		*p = '/';
-		if (r < 0)
-			return r;
 	}
-	return directory ? setup_mkdir(dirfd, path, 0755)
-			 : setup_write(dirfd, path, "", 0644);
+	return r;
 }
 
 /* Shows host/name as box/name; not there is all right. */
@@ -120,6 +117,12 @@ static int show(struct setup *s, const char *host, const char *box,
 
 	snprintf(from, sizeof(from), "%s/%s", host, name);
 	snprintf(to, sizeof(to), "%s/%s", box, name);
+	if (lstat(from, &st) < 0)
+		return 0;
+	int r = make_parents(boxfd, name);
+
+	if (r < 0)
+		return r;
 	ssize_t len = readlink(from, link, sizeof(link) - 1);
 
 	if (len > 0) {
@@ -134,8 +137,8 @@ static int show(struct setup *s, const char *host, const char *box,
 		return 0;
 	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
 		return 0;
-	int r = make_target(boxfd, name, S_ISDIR(st.st_mode));
-
+	r = S_ISDIR(st.st_mode) ? setup_mkdir(boxfd, name, 0755)
+				: setup_write(boxfd, name, "", 0644);
 	if (r == 0 && mount(from, to, NULL, MS_BIND | MS_REC, NULL) < 0)
 		r = setup_fail(s, "bind %s", from);
 	return r;

@@ -72,7 +72,7 @@ static int keep(struct setup *s)
 	for (int i = 0; kept[i]; i++) {
 		moved[i] = *kept[i] < 0 ? -1
 					: fcntl(*kept[i], F_DUPFD_CLOEXEC,
-						3 + 2 * KEEP_MAX);
+						3 + KEEP_MAX);
 		if (*kept[i] >= 0 && moved[i] < 0)
 			return -errno;
 	}

@@ -34,10 +34,12 @@ int setup_keyring(struct setup *s)
  * cgroup namespaces of commands. */
 int setup_bounding(struct setup *s)
 {
+	uint64_t kept = rights_of(s->plan);
+
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return setup_fail(s, "no_new_privs");
 	for (int cap = 0; cap < 64; cap++) {
-		if (RIGHTS_KEPT >> cap & 1)
+		if (kept >> cap & 1)
 			continue;
 		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0) {
 			if (errno == EINVAL && cap > CAP_WAKE_ALARM)

@@ -44,6 +44,21 @@ static int mount_scratch(struct setup *s)
 	return s->scratch < 0 ? -errno : 0;
 }
 
+/* Upper layers on disk, in the store's directory for this box. */
+static int attach_disk(struct setup *s)
+{
+	if (s->disk < 0)
+		return 0;
+	int r = setup_mkdir(s->scratch, "disk", 0755);
+
+	if (r == 0 && move_mount(s->disk, "", s->scratch, "disk",
+				 MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		r = -errno;
+	if (r == 0)
+		r = setup_mkdir(s->disk, "u", 0755);
+	return r == 0 ? setup_mkdir(s->disk, "w", 0755) : r;
+}
+
 /* Trees and volumes may lie below the host's /tmp: they are open by now. */
 int setup_scratch(struct setup *s)
 {
@@ -59,22 +74,7 @@ int setup_scratch(struct setup *s)
 
 	for (size_t i = 0; r == 0 && i < sizeof(dirs) / sizeof(dirs[0]); i++)
 		r = setup_mkdir(s->scratch, dirs[i].name, dirs[i].mode);
-	return r;
-}
-
-/* Upper and work on disk, in the store's directory for this box. */
-static int attach_disk(struct setup *s)
-{
-	int r = setup_mkdir(s->scratch, "disk", 0755);
-
-	if (r == 0 && move_mount(s->disk, "", s->scratch, "disk",
-				 MOVE_MOUNT_F_EMPTY_PATH) < 0)
-		r = -errno;
-	if (r == 0)
-		r = setup_mkdir(s->disk, "upper", 0755);
-	if (r == 0)
-		r = setup_mkdir(s->disk, "work", 0755);
-	return r;
+	return r == 0 ? attach_disk(s) : r;
 }
 
 /* What host root handed over is a mount without a place; an overlay's lower
@@ -93,21 +93,17 @@ static int attach_lower(struct setup *s)
 
 static int mount_overlay(struct setup *s)
 {
-	bool disk = s->plan->root.writes == WRITES_DISK;
-	const char *upper = disk ? "/tmp/disk/upper" : "/tmp/u";
+	const char *where = setup_uppers(s);
 	char options[192];
-	int r = disk ? attach_disk(s) : 0;
+	int r = attach_lower(s);
 
-	if (r < 0)
-		return r;
-	r = attach_lower(s);
 	if (r < 0)
 		return r;
 	/* userxattr: trusted.overlay.* is not to be had in a user namespace,
 	 * and without either, replacing a directory fails. */
 	snprintf(options, sizeof(options),
-		 "lowerdir=/tmp/made:.,upperdir=%s,workdir=%s,userxattr", upper,
-		 disk ? "/tmp/disk/work" : "/tmp/w");
+		 "lowerdir=/tmp/made:.,upperdir=%s/u,workdir=%s/w,userxattr",
+		 where, where);
 	if (fchdir(s->lower) < 0)
 		return setup_fail(s, "the tree");
 	if (mount("box", "/tmp/root", "overlay", 0, options) < 0)
@@ -115,7 +111,8 @@ static int mount_overlay(struct setup *s)
 			s, errno == EINVAL ? "overlay; are there mounts below "
 					     "the tree?"
 					   : "overlay");
-	s->upper = open(upper, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	s->upper = openat(s->disk >= 0 ? s->disk : s->scratch, "u",
+			  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return s->upper < 0 ? -errno : 0;
 }
 

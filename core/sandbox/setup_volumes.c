@@ -129,38 +129,45 @@ static int open_target(struct setup *s, const struct plan_mount *m)
 
 	if (parent < 0)
 		return parent;
-	const char *name = m->mount->target + strlen(dir);
-	auto_close int file = openat(
-		parent, name,
-		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	/* Through a dangling link the file is made where it leads, inside. */
+	auto_close int file = path_open_in(s->root, m->mount->target,
+					   O_WRONLY | O_CREAT, 0644);
 
 	if (file < 0)
-		return -errno;
-	return openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		return file;
+	return path_open_in(s->root, m->mount->target, O_PATH, 0);
 }
 
-static int attach_tmpfs(struct setup *s, const struct policy_mount *m,
-			int target)
+/* Without a size of its own: a part of the box's scratch, so that the disk
+ * limit bounds all of them together. */
+static int attach_scratch(struct setup *s, size_t index, int target)
+{
+	char name[24];
+
+	snprintf(name, sizeof(name), "t%zu", index);
+	int r = setup_mkdir(s->scratch, name, 01777);
+
+	if (r < 0)
+		return r;
+	auto_close int tree = open_tree(s->scratch, name,
+					OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+	return tree < 0 ? -errno : setup_attach(tree, target);
+}
+
+static int attach_tmpfs(struct setup *s, int64_t bytes, int target)
 {
 	const struct plan_limits *l = &s->plan->limits;
 	auto_close int fs = fsopen("tmpfs", FSOPEN_CLOEXEC);
-	int64_t size = m->size != LIMIT_NONE ? m->size : l->disk;
-	char text[32];
-	int r = fs < 0 ? -1 : 0;
+	char size[32], inodes[32];
 
-	if (r == 0 && size != LIMIT_NONE) {
-		snprintf(text, sizeof(text), "%" PRId64, size);
-		r = fsconfig(fs, FSCONFIG_SET_STRING, "size", text, 0);
-	}
-	if (r == 0 && l->inodes != LIMIT_NONE) {
-		snprintf(text, sizeof(text), "%" PRId64, l->inodes);
-		r = fsconfig(fs, FSCONFIG_SET_STRING, "nr_inodes", text, 0);
-	}
-	if (r == 0)
-		r = fsconfig(fs, FSCONFIG_SET_STRING, "mode", "1777", 0);
-	if (r == 0)
-		r = fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
-	if (r < 0)
+	snprintf(size, sizeof(size), "%" PRId64, bytes);
+	snprintf(inodes, sizeof(inodes), "%" PRId64,
+		 l->inodes == LIMIT_NONE ? 0 : l->inodes);
+	if (fs < 0 || fsconfig(fs, FSCONFIG_SET_STRING, "size", size, 0) < 0 ||
+	    fsconfig(fs, FSCONFIG_SET_STRING, "nr_inodes", inodes, 0) < 0 ||
+	    fsconfig(fs, FSCONFIG_SET_STRING, "mode", "1777", 0) < 0 ||
+	    fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
 		return -errno;
 	auto_close int mount = fsmount(fs, FSMOUNT_CLOEXEC,
 				       MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
@@ -169,51 +176,64 @@ static int attach_tmpfs(struct setup *s, const struct policy_mount *m,
 }
 
 /* The root of an overlay has upper's attributes: they are the source's. */
-static int make_upper(struct setup *s, int source, const char *name)
+static int make_upper(int dirfd, int source, const char *name)
 {
 	struct stat st;
-	int r = setup_mkdir(s->scratch, name, 0755);
+	int r = setup_mkdir(dirfd, name, 0755);
 
 	if (r < 0)
 		return r;
 	if (fstat(source, &st) < 0)
 		return -errno;
 	/* An owner that is not mapped stays the box's root. */
-	if (fchownat(s->scratch, name, st.st_uid, st.st_gid, 0) < 0 &&
+	if (fchownat(dirfd, name, st.st_uid, st.st_gid, 0) < 0 &&
 	    errno != EINVAL && errno != EPERM)
 		return -errno;
-	return fchmodat(s->scratch, name, st.st_mode & 01777, 0) < 0 ? -errno
-								     : 0;
+	return fchmodat(dirfd, name, st.st_mode & 01777, 0) < 0 ? -errno : 0;
+}
+
+/* Makes the overlay of a volume at root, a path in the scratch. */
+static int mount_overlay(struct setup *s, int source, const char *upper,
+			 const char *work, const char *root)
+{
+	const char *where = setup_uppers(s);
+	char options[128];
+
+	/* By a relative name, so that mountinfo shows no path of the host. */
+	snprintf(options, sizeof(options),
+		 "lowerdir=.,upperdir=%s/%s,workdir=%s/%s,userxattr", where,
+		 upper, where, work);
+	if (fchdir(source) < 0 ||
+	    mount("box", root, "overlay", MS_NOSUID | MS_NODEV, options) < 0)
+		return -errno;
+	return 0;
 }
 
 static int attach_overlay(struct setup *s, size_t index, int target)
 {
-	bool project = s->plan->mounts[index].mount->project;
-	char lower[24], upper[24], work[24], root[32], options[128];
+	int uppers = s->disk >= 0 ? s->disk : s->scratch;
 	int source = s->sources[index], r;
+	char lower[24], upper[24], work[24], root[32];
 
 	snprintf(lower, sizeof(lower), "v%zu", index);
 	snprintf(upper, sizeof(upper), "vu%zu", index);
 	snprintf(work, sizeof(work), "vw%zu", index);
 	snprintf(root, sizeof(root), "/tmp/vr%zu", index);
 	if ((r = setup_mkdir(s->scratch, lower, 0755)) < 0 ||
-	    (r = setup_mkdir(s->scratch, work, 0755)) < 0 ||
 	    (r = setup_mkdir(s->scratch, root + sizeof("/tmp"), 0755)) < 0 ||
-	    (r = make_upper(s, source, upper)) < 0)
+	    (r = setup_mkdir(uppers, work, 0755)) < 0 ||
+	    (r = make_upper(uppers, source, upper)) < 0)
 		return r;
 	/* Attached, for an overlay's lower must be in this mount namespace. */
 	if (move_mount(source, "", s->scratch, lower, MOVE_MOUNT_F_EMPTY_PATH) <
-		    0 ||
-	    fchdir(source) < 0)
+	    0)
 		return -errno;
-	snprintf(options, sizeof(options),
-		 "lowerdir=.,upperdir=/tmp/%s,workdir=/tmp/%s,userxattr", upper,
-		 work);
-	if (mount("box", root, "overlay", MS_NOSUID | MS_NODEV, options) < 0)
-		return -errno;
-	if (project) {
+	r = mount_overlay(s, source, upper, work, root);
+	if (r < 0)
+		return r;
+	if (s->plan->mounts[index].mount->project) {
 		s->project_lower = source;
-		s->project_upper = openat(s->scratch, upper,
+		s->project_upper = openat(uppers, upper,
 					  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	}
 	return move_mount(AT_FDCWD, root, target, "", MOVE_MOUNT_T_EMPTY_PATH) <
@@ -230,7 +250,9 @@ static int attach_volume(struct setup *s, size_t index)
 	if (target < 0)
 		return target;
 	if (!m->mount->source)
-		return attach_tmpfs(s, m->mount, target);
+		return m->mount->size == LIMIT_NONE
+			       ? attach_scratch(s, index, target)
+			       : attach_tmpfs(s, m->mount->size, target);
 	if (m->mount->access == ACCESS_OVERLAY)
 		return attach_overlay(s, index, target);
 	return setup_attach(s->sources[index], target);
@@ -243,8 +265,13 @@ int setup_volumes(struct setup *s)
 
 		if (r < 0) {
 			errno = -r;
-			return setup_fail(s, "mount on %s",
-					  s->plan->mounts[i].mount->target);
+			return setup_fail(
+				s,
+				r == -EROFS
+					? "mount on %s, which would have to "
+					  "be made on a read-only volume"
+					: "mount on %s",
+				s->plan->mounts[i].mount->target);
 		}
 	}
 	return fchdir(s->root) < 0 ? -errno : 0;

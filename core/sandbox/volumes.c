@@ -46,20 +46,24 @@ static bool lies_in(int dir, const struct stat *above)
 	return true;
 }
 
-/* A directory that holds path, or path itself where it is one. */
-static int open_dir_of(const char *path)
+/* The directory path, or the nearest one above it that exists: what is missing
+ * can be made there. */
+static int open_nearest_dir(const char *path)
 {
-	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd >= 0 || errno != ENOTDIR)
-		return fd;
 	auto_free char *copy = mem_strdup(path);
-	char *slash = strrchr(copy, '/');
 
-	if (!slash)
-		return open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	slash[1] = '\0';
-	return open(copy, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	for (;;) {
+		int fd = open(copy, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		char *slash = strrchr(copy, '/');
+
+		if (fd >= 0 || (errno != ENOENT && errno != ENOTDIR))
+			return fd;
+		if (!slash)
+			return open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (slash == copy)
+			return open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		*slash = '\0';
+	}
 }
 
 static int refuse(const struct policy_mount *m, const char *why,
@@ -71,35 +75,45 @@ static int refuse(const struct policy_mount *m, const char *why,
 	return hint ? error_hint(err, "%s", hint) : -EINVAL;
 }
 
-/* Neither may the volume be, hold or lie in a directory of llmbox's own. */
+/* Neither may the volume be, hold or lie in a directory of llmbox's own, nor
+ * hold the place where it would be made. */
 static int check_own_dir(const struct policy_mount *m, int source,
 			 const struct stat *source_st, const char *own,
 			 struct error *err)
 {
 	struct stat st;
-	auto_close int fd =
-		own ? open(own, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return 0; /* not there, so nothing of it can be written */
-	if (lies_in(source, &st) || lies_in(fd, source_st))
+	if (!own)
+		return 0;
+	auto_close int fd = open_nearest_dir(own);
+
+	/* Where even its place may not be looked at, the caller can't use it.
+	 */
+	if (fd < 0 && errno == EACCES)
+		return 0;
+	if (fd < 0 || fstat(fd, &st) < 0 || lies_in(fd, source_st) ||
+	    (access(own, F_OK) == 0 && lies_in(source, &st)))
 		return refuse(m, "would let the box write llmbox's own files",
 			      "use overlay: writes go to a layer of the box",
 			      err);
 	return 0;
 }
 
+/* By the name that was given and by the one that links lead to. */
 static int check_named_file(const struct policy_mount *m,
 			    const struct stat *source_st, const char *path,
 			    struct error *err)
 {
-	auto_close int dir = open_dir_of(path);
+	auto_free char *real = realpath(path, NULL);
+	auto_close int dir = open_nearest_dir(path);
+	auto_close int real_dir = real ? open_nearest_dir(real) : -1;
 	struct stat st;
 
 	if (stat(path, &st) == 0 && same_file(&st, source_st))
 		return refuse(m, "is a file that this run uses itself", NULL,
 			      err);
-	if (dir < 0 || !lies_in(dir, source_st))
+	if (!lies_in(dir, source_st) &&
+	    (!real || !lies_in(real_dir, source_st)))
 		return 0;
 	error_set(err, ERROR_POLICY, 0,
 		  "volume %s would let the box write %s, which this run uses",
@@ -206,6 +220,10 @@ int volumes_plan(const struct plan_input *in, struct plan *plan,
 			return r;
 	}
 	plan->mount_count = p->mount_count;
+	for (size_t i = 0; i < plan->mount_count; i++)
+		if (plan->mounts[i].mount->source &&
+		    plan->mounts[i].mount->access == ACCESS_RW)
+			plan->writable_volumes = true;
 	if (plan->mount_count)
 		qsort(plan->mounts, plan->mount_count, sizeof(*plan->mounts),
 		      compare_targets);

@@ -77,6 +77,16 @@ static void test_beneath(void)
 	fd = path_mkdirs_in(root, "abs2/../x/./y", 0755);
 	ok(fd >= 0, "odd names are made too");
 	close(fd);
+	symlinkat("/far/../gone/deep", root, "dangling");
+	fd = path_mkdirs_in(root, "dangling/x", 0755);
+	ok(fd >= 0, "through a link to nothing");
+	close(fd);
+	is_int(fstatat(root, "gone/deep/x", &st, 0), 0,
+	       "directories are made where it leads");
+	symlinkat("ring2", root, "ring1");
+	symlinkat("ring1", root, "ring2");
+	is_int(path_mkdirs_in(root, "ring1/x", 0755), -ELOOP,
+	       "links in a ring end");
 	close(openat(root, "file", O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 	is_int(path_mkdirs_in(root, "file/x", 0755), -ENOTDIR,
 	       "a file in the way");

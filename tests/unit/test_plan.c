@@ -74,7 +74,8 @@ static void test_default(void)
 	is_str(guarantee(&plan, "disk")->means, "tmpfs", "disk is held");
 	is_str(guarantee(&plan, "memory")->means, "none",
 	       "memory is best effort, and says so");
-	ok(rlimit(&plan, RLIMIT_CORE)->hard == 0, "no core dumps");
+	ok(rlimit(&plan, RLIMIT_CORE)->hard == 1,
+	   "no core dumps, also not into a pipe");
 	ok(!rlimit(&plan, RLIMIT_CPU), "no processor time");
 	ok(plan.filter.count > 10 && plan.init_filter.count > 10,
 	   "there are filters");
