@@ -365,8 +365,8 @@ void command_main(struct setup *s, const int stdio[3],
 	sigset_t none;
 
 	take_session(s, stdio);
-	/* Dispositions are the default ones since init was made (outer.c), but
-	 * for init's own handler, which exec resets. */
+	/* Dispositions are the default ones (init.c), but for init's own
+	 * handler, which exec resets. */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	umask(022);

@@ -18,6 +18,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -244,6 +245,24 @@ static void run(struct setup *s, pid_t command)
 	}
 }
 
+/*
+ * What the caller ignores (nohup, a shell's background job) is not the box's.
+ * Raw, since the C library keeps its own real-time signals from being set.
+ */
+static void reset_signals(void)
+{
+	struct {
+		void (*handler)(int);
+		unsigned long flags;
+		void (*restorer)(void);
+		uint64_t mask;
+	} action = { .handler = SIG_DFL };
+
+	for (int i = 1; i < NSIG; i++)
+		syscall(SYS_rt_sigaction, i, &action, NULL,
+			sizeof(action.mask));
+}
+
 void init_main(struct setup *s)
 {
 	struct sigaction action = { .sa_handler = on_child };
@@ -251,6 +270,7 @@ void init_main(struct setup *s)
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
+	reset_signals();
 	sigaction(SIGCHLD, &action, NULL);
 	set_up(s);
 	run(s, start_command(s));

@@ -127,13 +127,12 @@ static int outer_sysfs(struct setup *s)
 static int outer_init(struct setup *s)
 {
 	/* CLONE_PARENT: the supervisor's child, so that it can reap it and
-	 * hold a pidfd; init's PDEATHSIG then means the supervisor. Signals
-	 * that the caller ignored (nohup) are not the box's. The kernel stores
-	 * the number: outer may be killed right after. */
+	 * hold a pidfd; init's PDEATHSIG then means the supervisor. The
+	 * kernel stores the number: outer may be killed right after. */
 	struct clone_args args = {
-		.flags = CLONE_PARENT | CLONE_PARENT_SETTID |
-			 CLONE_CLEAR_SIGHAND | CLONE_NEWUSER | CLONE_NEWNS |
-			 CLONE_NEWPID | CLONE_NEWUTS | CLONE_NEWCGROUP,
+		.flags = CLONE_PARENT | CLONE_PARENT_SETTID | CLONE_NEWUSER |
+			 CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUTS |
+			 CLONE_NEWCGROUP,
 		.parent_tid = (uintptr_t)&s->shared->init,
 	};
 	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
