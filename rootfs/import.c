@@ -92,11 +92,12 @@ static int find(const struct importing *i, char ret_id[STORE_ID_MAX],
 	return r == 0 ? 0 : -ENOENT;
 }
 
-static void note_add(struct buf *note, uint64_t count, const char *what)
+static void note_add(struct buf *note, uint64_t count, const char *one,
+		     const char *many)
 {
 	if (count)
 		buf_addf(note, "%s%llu %s", note->len ? ", " : "",
-			 (unsigned long long)count, what);
+			 (unsigned long long)count, count == 1 ? one : many);
 }
 
 static char *note_make(const struct writer_counts *c,
@@ -104,12 +105,16 @@ static char *note_make(const struct writer_counts *c,
 {
 	auto_buf note = { 0 };
 
-	note_add(&note, c->nodes, "device nodes left out");
-	note_add(&note, c->xattrs, "extended attributes dropped");
-	note_add(&note, c->replaced, "directories replaced by later entries");
+	note_add(&note, c->nodes, "device node left out",
+		 "device nodes left out");
+	note_add(&note, c->xattrs, "extended attribute dropped",
+		 "extended attributes dropped");
+	note_add(&note, c->replaced, "directory replaced by a later entry",
+		 "directories replaced by later entries");
 	/* With one id it is so for all, and no news. */
 	if (ids->layout != LAYOUT_ONE)
-		note_add(&note, c->owners, "owners out of range became root");
+		note_add(&note, c->owners, "owner out of range became root",
+			 "owners out of range became root");
 	return note.len ? buf_take(&note) : NULL;
 }
 
