@@ -20,10 +20,10 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "rootfs/image_find.h"
 #include "rootfs/import.h"
 #include "rootfs/store.h"
-#include "sandbox/idmap.h"
 
 void image_release(struct image *image)
 {
@@ -37,27 +37,9 @@ void image_release(struct image *image)
 
 /* ---- what is meant ---- */
 
-static bool has_archive_suffix(const char *ref)
-{
-	static const char *const suffixes[] = {
-		".tar",     ".tar.gz", ".tgz",      ".tar.xz", ".txz",
-		".tar.zst", ".tzst",   ".tar.bz2",  ".tbz2",   ".tbz",
-		".tar.lz4", ".tlz4",   ".tar.lzma", ".tlz",
-	};
-	size_t len = strlen(ref);
-
-	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
-		size_t n = strlen(suffixes[i]);
-
-		if (len > n && strcmp(ref + len - n, suffixes[i]) == 0)
-			return true;
-	}
-	return false;
-}
-
 bool image_ref_is_path(const char *ref)
 {
-	return strchr(ref, '/') || has_archive_suffix(ref);
+	return strchr(ref, '/') || path_has_archive_suffix(ref);
 }
 
 /* ---- results ---- */
@@ -114,22 +96,13 @@ static int open_directory(const char *ref, const struct id_layout *ids,
 				 "directory %s is empty, not a root file "
 				 "system",
 				 path);
-	if (ids->layout != LAYOUT_ONE && !idmap_is_supported(path)) {
-		error_set(err, ERROR_HOST, 0,
-			  "the file system of directory %s can't be mapped to "
-			  "other ids, which a box of host root needs",
-			  path);
-		return error_hint(err,
-				  "import it: tar -C %.200s -c . | llmbox "
-				  "image import - NAME",
-				  path);
-	}
 	image_release(ret);
 	*ret = (struct image){
 		.name = mem_strdup(""),
 		.id = mem_strdup(""),
 		.tree = mem_take(path),
 		.lock = -1,
+		/* Whether its file system can be idmapped shows when it is. */
 		.layout = ids->layout == LAYOUT_ONE ? LAYOUT_ONE : LAYOUT_PLAIN,
 		.directory = true,
 	};
@@ -274,7 +247,7 @@ static char *name_of_source(const char *source)
 	const char *slash = strrchr(source, '/');
 	char *name = mem_strdup(slash ? slash + 1 : source);
 
-	while (has_archive_suffix(name))
+	while (path_has_archive_suffix(name))
 		*strrchr(name, '.') = '\0';
 	if (store_name_check(name, NULL) < 0)
 		name[0] = '\0';

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -186,6 +187,24 @@ char *path_normalize(const char *base, const char *path)
 		out[len++] = '/';
 	out[len] = '\0';
 	return out;
+}
+
+bool path_has_archive_suffix(const char *path)
+{
+	static const char *const suffixes[] = {
+		".tar",     ".tar.gz", ".tgz",      ".tar.xz", ".txz",
+		".tar.zst", ".tzst",   ".tar.bz2",  ".tbz2",   ".tbz",
+		".tar.lz4", ".tlz4",   ".tar.lzma", ".tlz",
+	};
+	size_t len = strlen(path);
+
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
+		size_t n = strlen(suffixes[i]);
+
+		if (len > n && strcasecmp(path + len - n, suffixes[i]) == 0)
+			return true;
+	}
+	return false;
 }
 
 bool path_is_below(const char *path, const char *dir)

@@ -38,6 +38,10 @@ bool path_is_normal(const char *path);
  * ones count from base (absolute). Purely lexical: links are not looked at. */
 char *path_normalize(const char *base, const char *path);
 
+/* Does the name say that it is an archive (".tar.zst", ".tgz", ...)? In either
+ * case: the suffix tells an archive from an image's name, not its format. */
+bool path_has_archive_suffix(const char *path);
+
 /* Is path equal to or below dir? Both normal. */
 bool path_is_below(const char *path, const char *dir);
 

@@ -28,11 +28,6 @@ static const char *const guarantee_names[] = {
 	"identity",  "keyring",    NULL,
 };
 
-static const char *const archive_suffixes[] = {
-	".tar",  ".tar.gz",  ".tgz", ".tar.xz", ".txz",     ".tar.zst",
-	".tzst", ".tar.bz2", ".tbz", ".tbz2",   ".tar.lz4", NULL,
-};
-
 static bool has_control(const char *text)
 {
 	for (; *text; text++)
@@ -125,20 +120,6 @@ int clean_workdir(const struct source *s __attribute__((unused)),
 	return *ret ? 0 : -EINVAL;
 }
 
-static bool has_archive_suffix(const char *text)
-{
-	size_t len = strlen(text);
-
-	for (size_t i = 0; archive_suffixes[i]; i++) {
-		size_t n = strlen(archive_suffixes[i]);
-
-		if (len > n &&
-		    strcasecmp(text + len - n, archive_suffixes[i]) == 0)
-			return true;
-	}
-	return false;
-}
-
 int clean_image(const struct source *s, const char *text, char **ret,
 		struct error *err)
 {
@@ -146,7 +127,7 @@ int clean_image(const struct source *s, const char *text, char **ret,
 		*ret = NULL;
 		return 0;
 	}
-	if (strchr(text, '/') || has_archive_suffix(text) ||
+	if (strchr(text, '/') || path_has_archive_suffix(text) ||
 	    strcmp(text, ".") == 0 || strcmp(text, "..") == 0)
 		return clean_source(s, text, ret, err);
 	if (!*text || text[0] == '-' || has_control(text))
@@ -269,9 +250,13 @@ int clean_env_name(const struct source *s __attribute__((unused)),
 int clean_syscall(const struct source *s __attribute__((unused)),
 		  const char *text, char **ret, struct error *err)
 {
-	for (const char *p = text; *p || p == text; p++)
+	/* A call, or a group with '@' in front. */
+	const char *name = text + (*text == '@');
+
+	for (const char *p = name; *p || p == name; p++)
 		if (!islower((unsigned char)*p) &&
-		    !isdigit((unsigned char)*p) && *p != '_')
+		    !isdigit((unsigned char)*p) &&
+		    *p != (*text == '@' ? '-' : '_'))
 			return error_set(err, ERROR_USAGE, 0,
 					 "'%s' can't name a system call", text);
 	*ret = mem_strdup(text);

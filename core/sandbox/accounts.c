@@ -35,7 +35,7 @@ static char *lines_next(struct lines *l)
 {
 	bool skip = false;
 
-	for (;;) {
+	while (l->fd >= 0) {
 		char *start = l->data + l->at;
 		char *end = memchr(start, '\n', l->len - l->at);
 
@@ -69,6 +69,7 @@ static char *lines_next(struct lines *l)
 			return NULL;
 		l->data[l->len++] = '\n';
 	}
+	return NULL;
 }
 
 /* Splits at ':' in place; exactly count fields. */

@@ -143,7 +143,10 @@ static int hand_tree(const struct setup *s, const char *path, int userns,
 				   attr, err);
 
 	if (fd < 0)
-		return fd;
+		return error_hint(err, "a box of host root needs a file system "
+				       "that can be idmapped; of a directory "
+				       "as image: tar -C DIR -c . | llmbox "
+				       "image import - NAME");
 	h->fds[h->count++] = fd;
 	return 0;
 }

@@ -39,13 +39,14 @@ struct command_memory {
 	char *shell_argv[2];
 	char home[ACCOUNT_TEXT_MAX + 8], user[ACCOUNT_TEXT_MAX + 8];
 	char logname[ACCOUNT_TEXT_MAX + 8], shell[ACCOUNT_TEXT_MAX + 8];
-	char *env[]; /* of the plan, these four, NULL */
+	char term[ACCOUNT_TEXT_MAX + 8];
+	char *env[]; /* of the plan, these, NULL */
 };
 
 struct command_memory *command_memory_new(const struct plan *plan)
 {
 	return mem_alloc(sizeof(struct command_memory) +
-			 (plan->command.env.count + 5) * sizeof(char *));
+			 (plan->command.env.count + 6) * sizeof(char *));
 }
 
 /* ---- failures ---- */
@@ -245,6 +246,8 @@ static void complete_env(const struct plan *plan, struct command_memory *m)
 		{ "USER=", a->name, m->user },
 		{ "LOGNAME=", a->name, m->logname },
 		{ "SHELL=", a->shell, m->shell },
+		{ "TERM=", plan->command.pty ? plan->command.term : "",
+		  m->term },
 	};
 	size_t n = 0;
 

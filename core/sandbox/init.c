@@ -52,6 +52,7 @@ static const struct {
 	{ "tmp", setup_writable },
 	{ "sys", setup_sys },
 	{ "volumes", setup_volumes },
+	{ "protect", setup_protect },
 	{ "workdir", setup_workdir },
 	{ "pivot", setup_pivot },
 	{ "hostname", setup_names },

@@ -300,6 +300,24 @@ static int plan_rlimits(const struct policy *p, struct plan *plan,
 	return r;
 }
 
+/* Nothing may be required that no row knows how to hold. */
+static int check_required(const struct policy *p, struct error *err)
+{
+	for (size_t i = 0; i < p->require.count; i++) {
+		size_t k = 0;
+
+		while (k < ARRAY_SIZE(guarantee_rows) &&
+		       strcmp(guarantee_rows[k].name, p->require.items[i]) != 0)
+			k++;
+		if (k == ARRAY_SIZE(guarantee_rows))
+			return error_set(err, ERROR_LIMIT, 0,
+					 "%s can't be held: it is not built in "
+					 "yet",
+					 p->require.items[i]);
+	}
+	return 0;
+}
+
 int limits_plan(const struct policy *policy, struct plan *plan,
 		struct error *err)
 {
@@ -318,11 +336,9 @@ int limits_plan(const struct policy *policy, struct plan *plan,
 	};
 	plan->guarantees = mem_resize(NULL, ARRAY_SIZE(guarantee_rows),
 				      sizeof(*plan->guarantees));
-	for (size_t i = 0; i < ARRAY_SIZE(guarantee_rows); i++) {
-		int r = decide(policy, plan, &guarantee_rows[i], err);
+	int r = check_required(policy, err);
 
-		if (r < 0)
-			return r;
-	}
-	return plan_rlimits(policy, plan, err);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(guarantee_rows); i++)
+		r = decide(policy, plan, &guarantee_rows[i], err);
+	return r < 0 ? r : plan_rlimits(policy, plan, err);
 }

@@ -90,6 +90,24 @@ static int plan_network(const struct policy *p, struct plan *plan,
 	return 0;
 }
 
+/* Fields whose feature is not there: asked for, they are refused rather than
+ * taken for held. */
+static int plan_unbuilt(const struct policy *p, struct error *err)
+{
+	const char *field = NULL;
+
+	if (p->network.publish.count)
+		field = "network.publish";
+	else if (p->network.route_count)
+		field = "network.route";
+	else if (p->limits.idle != LIMIT_NONE)
+		field = "limits.idle";
+	if (!field)
+		return 0;
+	error_set(err, ERROR_POLICY, 0, "%s is not built in yet", field);
+	return error_hint(err, "leave it away");
+}
+
 /* ---- the command ---- */
 
 static void env_set(struct strv *env, const char *name, const char *value)
@@ -135,6 +153,7 @@ static void plan_command(const struct plan_input *in, struct plan *plan)
 		strv_add(&c->argv, in->argv[i]);
 	c->shell = c->argv.count == 0;
 	plan_env(p, &c->env);
+	c->term = mem_strdup(getenv("TERM") ? getenv("TERM") : "xterm");
 	c->user = mem_strdup(p->user);
 	if (p->workdir)
 		c->workdir = mem_strdup(p->workdir);
@@ -155,7 +174,10 @@ int plan_build(const struct plan_input *in, struct plan *ret, struct error *err)
 	ret->count_changes = in->count_changes;
 	ret->profile = p->profile;
 	plan_command(in, ret);
-	int r = plan_root_build(in, ret, err);
+	int r = plan_unbuilt(p, err);
+
+	if (r == 0)
+		r = plan_root_build(in, ret, err);
 
 	if (r == 0)
 		r = plan_network(p, ret, err);
@@ -188,6 +210,7 @@ void plan_release(struct plan *plan)
 	strv_release(&plan->command.argv);
 	strv_release(&plan->command.env);
 	free(plan->command.workdir);
+	free(plan->command.term);
 	free(plan->command.user);
 	free(plan->guarantees);
 	memset(plan, 0, sizeof(*plan));

@@ -66,6 +66,7 @@ struct command {
 			    own accounts tell: HOME, USER, LOGNAME, SHELL */
 	char *workdir;   /* absolute, or NULL: "/" or the account's home */
 	char *user;      /* as the policy has it */
+	char *term;      /* TERM, with a pty, where env has none */
 	bool shell;      /* no argv: the account's shell, as a login shell */
 	bool pty;
 	struct winsize size; /* of the pty; 0: 24x80 */

@@ -67,6 +67,8 @@ int setup_fail(struct setup *s, const char *format, ...)
 setup_step setup_maps, setup_parent, setup_descriptors;
 /* setup_volumes.c */
 setup_step setup_sources, setup_volumes, setup_workdir;
+/* setup_protect.c */
+setup_step setup_protect;
 /* setup_root.c */
 setup_step setup_scratch, setup_root, setup_pivot;
 /* setup_made.c: files and directories that every box has, and the host view */

@@ -106,7 +106,10 @@ static int mount_overlay(struct setup *s)
 		 where, where);
 	if (fchdir(s->lower) < 0)
 		return setup_fail(s, "the tree");
-	if (mount("box", "/tmp/root", "overlay", 0, options) < 0)
+	/* nosuid: without new privileges such bits are dead anyway, but a file
+	 * capability that is not in the bounding set would make exec fail
+	 * (capabilities(7), "Safety checking for capability-dumb binaries"). */
+	if (mount("box", "/tmp/root", "overlay", MS_NOSUID, options) < 0)
 		return setup_fail(
 			s, errno == EINVAL ? "overlay; are there mounts below "
 					     "the tree?"

@@ -195,7 +195,7 @@ static void test_network(void)
 static void test_volumes(void)
 {
 	char dir[] = "/tmp/llmbox-plan-XXXXXX";
-	char text[128], store[64];
+	char text[160], store[64];
 
 	if (!mkdtemp(dir))
 		abort();
@@ -216,7 +216,7 @@ static void test_volumes(void)
 		{ "/other", "rw", true },
 		{ "/data/llmbox/x", "rw", false },
 	};
-	char other[64], inner[64];
+	char other[64], inner[80];
 
 	snprintf(other, sizeof(other), "%s/other", dir);
 	mkdir(other, 0700);

@@ -509,7 +509,7 @@ static const char never_allowed[] =
 
 static void test_never_allowed(void)
 {
-	static const uint64_t no_args[3];
+	static const uint64_t no_args[4];
 	char call[CALL_NAME_LEN];
 
 	for (int kind = 0; kind < FILTER_KINDS; kind++) {
@@ -554,7 +554,7 @@ static void list_answers(enum profile profile, const char *allow,
 			 const char *deny, const char *call, uint64_t arg0,
 			 uint32_t want)
 {
-	const uint64_t args[3] = { arg0, 0, PROT_WRITE | PROT_EXEC };
+	const uint64_t args[4] = { arg0, 0, PROT_WRITE | PROT_EXEC };
 	struct filter f = { 0 };
 	struct error err = { 0 };
 	int r = make_filter(profile, allow, deny, &f, &err);
