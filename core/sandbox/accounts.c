@@ -165,18 +165,19 @@ static void find_groups(int fd, struct account *a)
 			a->groups[a->group_count++] = gid;
 }
 
-/* A regular file only: opening a FIFO would wait for a writer. */
-static int open_file(int etc, const char *name)
+/* A regular file only; takes fd, which may be -1. Opened without waiting, as a
+ * FIFO would be for its writer. */
+static int only_regular(int fd)
 {
 	struct stat st;
-	auto_close int fd =
-		etc < 0 ? -1
-			: path_open_in(etc, name, O_RDONLY | O_NONBLOCK, 0);
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return -ENOENT;
-	return fd_take(fd);
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd;
+	fd_close(&fd);
+	return -1;
 }
+
+enum { OPEN_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
 
 /* Cuts NAME:GROUP in two; false where it is too long. */
 static bool split_user(const char *user, char *name, const char **group)
@@ -217,10 +218,14 @@ static int find_in(int passwd, int group, const char *user, struct account *a)
 	return 0;
 }
 
+/* In the box: its root is the only one there is, so links lead nowhere else,
+ * and openat2(2) may be refused already (seccomp_rules.c). */
 int accounts_find(int etc, const char *user, struct account *ret)
 {
-	auto_close int passwd = open_file(etc, "passwd");
-	auto_close int group = open_file(etc, "group");
+	auto_close int passwd =
+		etc < 0 ? -1 : only_regular(openat(etc, "passwd", OPEN_FLAGS));
+	auto_close int group =
+		etc < 0 ? -1 : only_regular(openat(etc, "group", OPEN_FLAGS));
 	int r = find_in(passwd, group, user, ret);
 
 	if (r == 0 && ret->name[0] && group >= 0 &&
@@ -257,18 +262,17 @@ static int ids_from_tree(const char *user, const char *tree,
 			 struct ids_answer *answer)
 {
 	auto_close int root = open(tree, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	auto_close int etc =
-		root < 0 ? -1 : path_open_in(root, "etc", O_PATH, 0);
+
+	if (root < 0)
+		return -ENOENT;
 	/* Links of the tree are resolved in the tree. */
 	auto_close int passwd =
-		root < 0 ? -1
-			 : path_open_in(root, "etc/passwd",
-					O_RDONLY | O_NONBLOCK, 0);
-	auto_close int group = open_file(etc, "group");
+		only_regular(path_open_in(root, "etc/passwd", OPEN_FLAGS, 0));
+	auto_close int group =
+		only_regular(path_open_in(root, "etc/group", OPEN_FLAGS, 0));
 	int pipe_fds[2];
-	struct stat st;
 
-	if (passwd < 0 || fstat(passwd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (passwd < 0)
 		return -ENOENT;
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		return -errno;
