@@ -91,6 +91,20 @@ static int attach_lower(struct setup *s)
 	return r;
 }
 
+static int overlay_failed(struct setup *s)
+{
+	if (s->disk >= 0)
+		return setup_fail(
+			s,
+			"overlay with its writes in %s: can that file "
+			"system hold them? --writes memory needs none",
+			s->plan->root.disk);
+	return setup_fail(s, errno == EINVAL
+				     ? "overlay; are there mounts below "
+				       "the tree?"
+				     : "overlay");
+}
+
 static int mount_overlay(struct setup *s)
 {
 	const char *where = setup_uppers(s);
@@ -110,10 +124,7 @@ static int mount_overlay(struct setup *s)
 	 * capability that is not in the bounding set would make exec fail
 	 * (capabilities(7), "Safety checking for capability-dumb binaries"). */
 	if (mount("box", "/tmp/root", "overlay", MS_NOSUID, options) < 0)
-		return setup_fail(
-			s, errno == EINVAL ? "overlay; are there mounts below "
-					     "the tree?"
-					   : "overlay");
+		return overlay_failed(s);
 	s->upper = openat(s->disk >= 0 ? s->disk : s->scratch, "u",
 			  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return s->upper < 0 ? -errno : 0;
