@@ -21,7 +21,7 @@ starts()
 	# The first run imports the archive.
 	"$LLMBOX" run -r "$DEBIAN" -- /bin/true || return
 	set -- 'fork+exec true' "$T/tree/usr/bin/true" \
-		+++ 'floor: namespaces, overlay, proc, dev, lo' "$floor" \
+		+++ 'floor (overlay, proc, dev, lo)' "$floor" \
 		-n umpitnc -o -p -d -l -r "$T/tree" -- /bin/true
 	if command -v bwrap >/dev/null 2>&1; then
 		set -- "$@" +++ bwrap bwrap --unshare-all --bind "$T/tree" / \

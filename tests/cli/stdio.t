@@ -132,7 +132,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 		} | cat'
 	is 'the box set O_NONBLOCK on a pipe: undone' "$ERR" 00001
 else
-	skip 'O_NONBLOCK set by the box' 'the number is of x86_64'
+	inapplicable 'O_NONBLOCK set by the box' 'the number is of x86_64'
 fi
 
 # The output limit.
@@ -174,7 +174,7 @@ print(n, p.returncode, "flat" if 0 < peak < 8 << 10 else "%d KiB" % peak)' "$@"
 }
 # Not under a sanitizer, which needs memory of its own.
 if nm "$LLMBOX" 2>/dev/null | grep -q __asan_init; then
-	skip 'memory is flat' 'the sanitizer takes more'
+	inapplicable 'memory is flat' 'the sanitizer takes more'
 else
 	is 'much output: whole, and memory is flat' "$(peak "$LLMBOX" run \
 		-r "$BUSYBOX" --output-limit 2g head -c 500000000 /dev/zero)" \

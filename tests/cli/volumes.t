@@ -106,7 +106,7 @@ if is_root; then
 		"$(stat -c %u:%g "$T/owned/g")" 12345:12346
 	chmod 700 "$T"
 else
-	skip 'volumes of other owners' 'needs the host root'
+	inapplicable 'volumes of other owners' 'needs the host root'
 fi
 
 # ---- -C
@@ -161,7 +161,7 @@ SH
 		"$(grep -c 'Read-only\|Permission' "$T/run.err")" 2
 	unlike 'ro, mounts below: nothing was made' "$OUT" '^[ab]$'
 else
-	skip 'ro, mounts below' 'needs the host root'
+	inapplicable 'ro, mounts below' 'needs the host root'
 fi
 cat >"$T/mounted.sh" <<'SH'
 mount -t tmpfs a "$1/m" && mkdir "$1/m/sub" &&
@@ -175,7 +175,7 @@ if ! is_root && unshare -Urm true 2>/dev/null; then
 		-v "$T/m:/m:ro" -- sh -c 'touch /m/a; touch /m/sub/b; ls -R /m'
 	unlike 'ro, mounts below, locked flags: never writable' "$OUT" '^[ab]$'
 else
-	skip 'ro, mounts below, locked flags' 'for an ordinary user'
+	inapplicable 'ro, mounts below, locked flags' 'for an ordinary user'
 fi
 
 # ---- --tmpfs, --read-only, --writes

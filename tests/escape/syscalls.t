@@ -191,7 +191,7 @@ if "$OUTSIDE" i386 >"$T/out" 2>&1; then
 	run box -r "$HELPER" -- /bin/helper i386
 	is 'i386: killed' "$RC" 159
 else
-	skip 'i386: killed' 'this kernel has no i386 calls'
+	inapplicable 'i386: killed' 'this kernel has no i386 calls'
 fi
 
 # ---- SC-01, SC-05, SC-06 as programs see them

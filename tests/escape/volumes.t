@@ -61,7 +61,7 @@ if is_root && command -v setcap >/dev/null 2>&1; then
 	is 'no SETFCAP beside a volume of root' \
 		"$((0x$(echo "$OUT" | awk '{print $2}') >> 31 & 1))" 0
 else
-	skip 'no SETFCAP beside a volume of root' 'needs host root and setcap'
+	inapplicable 'no SETFCAP beside a volume of root' 'needs host root and setcap'
 fi
 
 # ---- protected and hidden names
