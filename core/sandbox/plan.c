@@ -162,6 +162,15 @@ static void plan_command(const struct plan_input *in, struct plan *plan)
 			c->workdir = mem_strdup(p->mounts[i].target);
 }
 
+/* A box of one id that is not root's has nothing to emulate: programs know that
+ * they are no root. */
+static enum emulation plan_emulation(const struct plan *plan)
+{
+	if (plan->ids.identity != IDENTITY_ONE)
+		return EMULATE_RANGE;
+	return plan->ids.uid[0].inside == 0 ? EMULATE_ONE : EMULATE_NONE;
+}
+
 int plan_build(const struct plan_input *in, struct plan *ret, struct error *err)
 {
 	const struct policy *p = in->policy;
@@ -185,9 +194,11 @@ int plan_build(const struct plan_input *in, struct plan *ret, struct error *err)
 		r = volumes_plan(in, ret, err);
 	if (r == 0)
 		r = limits_plan(p, ret, err);
+	ret->emulates_one = plan_emulation(ret) == EMULATE_ONE;
 	if (r == 0)
-		r = filter_for_policy(p->profile, &p->syscalls_allow,
-				      &p->syscalls_deny, &ret->filter, err);
+		r = filter_for_policy(p->profile, plan_emulation(ret),
+				      &p->syscalls_allow, &p->syscalls_deny,
+				      &ret->filter, err);
 	if (r < 0) {
 		plan_release(ret);
 		return r;

@@ -84,6 +84,7 @@ struct plan {
 	bool writable_volumes; /* of the host, not overlays */
 	struct plan_limits limits;
 	struct filter filter, init_filter;
+	bool emulates_one; /* root emulation with no id but 0 (seccomp.h) */
 	enum profile profile;
 	struct command command;
 	struct guarantee *guarantees;

@@ -20,13 +20,19 @@
 #include "sandbox/seccomp_ready.h"
 #include "sandbox/seccomp_rules.h"
 
-static const struct filter ready_filters[FILTER_KINDS] = {
-	[FILTER_DEFAULT] = { ready_default, ARRAY_SIZE(ready_default), NULL },
-	[FILTER_STRICT] = { ready_strict, ARRAY_SIZE(ready_strict), NULL },
-	[FILTER_DEBUG] = { ready_debug, ARRAY_SIZE(ready_debug), NULL },
-	[FILTER_INIT] = { ready_init, ARRAY_SIZE(ready_init), NULL },
-	[FILTER_INIT_VOLUMES] = { ready_init_volumes,
-				  ARRAY_SIZE(ready_init_volumes), NULL },
+#define READY(name)                                          \
+	{                                                    \
+		ready_##name, ARRAY_SIZE(ready_##name), NULL \
+	}
+
+static const struct filter ready_filters[FILTER_KINDS][EMULATIONS] = {
+	[FILTER_DEFAULT] = { READY(default), READY(default_one),
+			     READY(default_range) },
+	[FILTER_STRICT] = { READY(strict), READY(strict_one),
+			    READY(strict_range) },
+	[FILTER_DEBUG] = { READY(debug), READY(debug_one), READY(debug_range) },
+	[FILTER_INIT] = { READY(init) },
+	[FILTER_INIT_VOLUMES] = { READY(init_volumes) },
 };
 
 void filter_release(struct filter *f)
@@ -38,7 +44,7 @@ void filter_release(struct filter *f)
 void filter_for_init(bool writable_volumes, struct filter *ret)
 {
 	*ret = ready_filters[writable_volumes ? FILTER_INIT_VOLUMES
-					      : FILTER_INIT];
+					      : FILTER_INIT][EMULATE_NONE];
 }
 
 static int error_unknown(const char *list, const char *name, struct error *err)
@@ -77,8 +83,8 @@ typedef int change_fn(struct rule_set *set, const char *call, const char *item,
 static int allow_call(struct rule_set *set, const char *call, const char *item,
 		      struct error *err)
 {
-	struct call_rule init = rules_of(call, FILTER_INIT);
-	struct call_rule rule = rules_of(call, FILTER_DEBUG);
+	struct call_rule init = rules_of(call, FILTER_INIT, EMULATE_NONE);
+	struct call_rule rule = rules_of(call, FILTER_DEBUG, EMULATE_NONE);
 	int nr = rules_number(call, FILTER_ARCH_NATIVE);
 
 	if (!rule_allows(&init)) {
@@ -91,7 +97,8 @@ static int allow_call(struct rule_set *set, const char *call, const char *item,
 	}
 	if (!rule_allows(&rule))
 		rule = (struct call_rule){ NULL, 0, SECCOMP_RET_ALLOW };
-	if (nr >= 0)
+	/* A call that emulation checks is allowed in every profile. */
+	if (nr >= 0 && !rules_is_emulated(call))
 		set->calls[nr] = rule;
 	return 0;
 }
@@ -157,18 +164,19 @@ static int change_rules(struct rule_set *set, const char *list,
 	return r;
 }
 
-int filter_for_policy(enum profile profile, const struct strv *allow,
-		      const struct strv *deny, struct filter *ret,
-		      struct error *err)
+int filter_for_policy(enum profile profile, enum emulation emulation,
+		      const struct strv *allow, const struct strv *deny,
+		      struct filter *ret, struct error *err)
 {
 	struct sock_filter code[FILTER_LEN_MAX];
 	struct rule_set set;
 
 	if (!allow->count && !deny->count) {
-		*ret = ready_filters[profile];
+		*ret = ready_filters[profile][emulation];
 		return 0;
 	}
-	rules_fill(&set, (enum filter_kind)profile, FILTER_ARCH_NATIVE);
+	rules_fill(&set, (enum filter_kind)profile, emulation,
+		   FILTER_ARCH_NATIVE);
 	int r = change_rules(&set, "allow", allow, allow_call, err);
 
 	if (r == 0)

@@ -20,6 +20,19 @@
 
 struct error;
 
+/*
+ * Root emulation: which calls succeed without doing anything, since an argument
+ * names an id that the box has not. Programs that unpack, install or drop
+ * rights then go on; those that check afterwards see that nothing happened. A
+ * call with mapped ids only is the kernel's own.
+ */
+enum emulation {
+	EMULATE_NONE,  /* a box whose one id is not root's */
+	EMULATE_ONE,   /* id 0 is all there is */
+	EMULATE_RANGE, /* ids 0 to 65535 are there */
+	EMULATIONS,
+};
+
 struct filter {
 	const struct sock_filter *code;
 	unsigned short count;
@@ -33,9 +46,9 @@ void filter_release(struct filter *f);
  * of groups ("@ptrace"), deny wins; an unknown name is an error with the
  * nearest one. Made live only where allow or deny is not empty.
  */
-int filter_for_policy(enum profile profile, const struct strv *allow,
-		      const struct strv *deny, struct filter *ret,
-		      struct error *err);
+int filter_for_policy(enum profile profile, enum emulation emulation,
+		      const struct strv *allow, const struct strv *deny,
+		      struct filter *ret, struct error *err);
 
 /*
  * Init's own fixed filter, which no policy changes and which all commands

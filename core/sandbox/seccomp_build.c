@@ -139,6 +139,8 @@ static unsigned emit_test(struct builder *b, const struct arg_condition *c,
 	switch (c->op) {
 	case ARG_HAS:
 		return emit_jump(b, BPF_JSET, c->value, yes, no);
+	case ARG_ABOVE:
+		return emit_jump(b, BPF_JGT, c->value, yes, no);
 	case ARG_IS_NOT:
 		return emit_jump(b, BPF_JEQ, c->value, no, yes);
 	default:

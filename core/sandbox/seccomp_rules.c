@@ -34,6 +34,7 @@
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 const struct filter_arch filter_arch_x86_64 = { AUDIT_ARCH_X86_64, true };
 const struct filter_arch filter_arch_aarch64 = { AUDIT_ARCH_AARCH64, false };
@@ -393,6 +394,89 @@ static const struct {
 	{ "openat2", IN_VOLUMES, CHECKS(openat2_checks) },
 };
 
+/*
+ * Root emulation (seccomp.h): success for an id above the last one that is
+ * mapped; -1 means "unchanged" and is the kernel's. setgroups can't be told by
+ * its arguments; with one id the kernel denies it whatever it names. Nodes of
+ * devices need a right that no box has; 0:0 is a whiteout, which needs none.
+ */
+#define FAKED REFUSE(0)
+
+#define ABOVE(a, v)                  \
+	{                            \
+		ARG_ABOVE, a, ~0U, v \
+	}
+#define UNMAPPED(a, last)                              \
+	{                                              \
+		FAKED,                                 \
+		{                                      \
+			ABOVE(a, last), IS_NOT(a, ~0U) \
+		}                                      \
+	}
+
+enum { LAST_OF_ONE = 0, LAST_OF_RANGE = 65535 };
+
+#define ID_CHECKS(name, last)                                                 \
+	static const struct arg_rule name##_first[] = { UNMAPPED(0, last) };  \
+	static const struct arg_rule name##_first_two[] = {                   \
+		UNMAPPED(0, last), UNMAPPED(1, last)                          \
+	};                                                                    \
+	static const struct arg_rule name##_first_three[] = {                 \
+		UNMAPPED(0, last), UNMAPPED(1, last), UNMAPPED(2, last)       \
+	};                                                                    \
+	static const struct arg_rule name##_owner[] = { UNMAPPED(1, last),    \
+							UNMAPPED(2, last) };  \
+	static const struct arg_rule name##_owner_at[] = { UNMAPPED(2, last), \
+							   UNMAPPED(3, last) }
+
+ID_CHECKS(one, LAST_OF_ONE);
+ID_CHECKS(range, LAST_OF_RANGE);
+
+static const struct arg_rule always_faked[] = {
+	{ FAKED, { { ARG_ALWAYS, 0, 0, 0 } } },
+};
+
+static const struct arg_rule mknod_checks[] = {
+	{ FAKED, { MASKED(1, S_IFMT, S_IFCHR), IS_NOT(2, 0) } },
+	{ FAKED, { MASKED(1, S_IFMT, S_IFBLK) } },
+};
+
+static const struct arg_rule mknodat_checks[] = {
+	{ FAKED, { MASKED(2, S_IFMT, S_IFCHR), IS_NOT(3, 0) } },
+	{ FAKED, { MASKED(2, S_IFMT, S_IFBLK) } },
+};
+
+#define BOTH(call, shape)                                  \
+	{ call, EMULATE_ONE, CHECKS(one_##shape) },        \
+	{                                                  \
+		call, EMULATE_RANGE, CHECKS(range_##shape) \
+	}
+
+static const struct {
+	const char *call;
+	enum emulation emulation;
+	const struct arg_rule *checks;
+	size_t count;
+} emulated_calls[] = {
+	BOTH("chown", owner),
+	BOTH("lchown", owner),
+	BOTH("fchown", owner),
+	BOTH("fchownat", owner_at),
+	BOTH("setuid", first),
+	BOTH("setgid", first),
+	BOTH("setfsuid", first),
+	BOTH("setfsgid", first),
+	BOTH("setreuid", first_two),
+	BOTH("setregid", first_two),
+	BOTH("setresuid", first_three),
+	BOTH("setresgid", first_three),
+	{ "setgroups", EMULATE_ONE, CHECKS(always_faked) },
+	{ "mknod", EMULATE_ONE, CHECKS(mknod_checks) },
+	{ "mknod", EMULATE_RANGE, CHECKS(mknod_checks) },
+	{ "mknodat", EMULATE_ONE, CHECKS(mknodat_checks) },
+	{ "mknodat", EMULATE_RANGE, CHECKS(mknodat_checks) },
+};
+
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 const struct call_group *rules_group(size_t index)
@@ -451,24 +535,46 @@ int rules_number(const char *call, const struct filter_arch *arch)
 }
 
 static struct call_rule rule_in(const struct call_group *group,
-				const char *call, enum filter_kind kind)
+				const char *call, enum filter_kind kind,
+				enum emulation emulation)
 {
-	for (size_t i = 0; i < COUNT(checked_calls); i++)
-		if (checked_calls[i].kinds & 1U << kind &&
-		    strcmp(checked_calls[i].call, call) == 0)
-			return (struct call_rule){ checked_calls[i].checks,
-						   checked_calls[i].count,
-						   group->answer[kind] };
-	return (struct call_rule){ NULL, 0, group->answer[kind] };
+	struct call_rule rule = { NULL, 0, group->answer[kind] };
+
+	for (size_t i = 0; i < COUNT(checked_calls); i++) {
+		if (!(checked_calls[i].kinds & 1U << kind) ||
+		    strcmp(checked_calls[i].call, call) != 0)
+			continue;
+		rule.checks = checked_calls[i].checks;
+		rule.count = checked_calls[i].count;
+		return rule;
+	}
+	for (size_t i = 0; i < COUNT(emulated_calls); i++) {
+		if (emulated_calls[i].emulation != emulation ||
+		    strcmp(emulated_calls[i].call, call) != 0)
+			continue;
+		rule.checks = emulated_calls[i].checks;
+		rule.count = emulated_calls[i].count;
+		return rule;
+	}
+	return rule;
 }
 
-struct call_rule rules_of(const char *call, enum filter_kind kind)
+struct call_rule rules_of(const char *call, enum filter_kind kind,
+			  enum emulation emulation)
 {
-	return rule_in(rules_group_of(call), call, kind);
+	return rule_in(rules_group_of(call), call, kind, emulation);
+}
+
+bool rules_is_emulated(const char *call)
+{
+	for (size_t i = 0; i < COUNT(emulated_calls); i++)
+		if (strcmp(emulated_calls[i].call, call) == 0)
+			return true;
+	return false;
 }
 
 void rules_fill(struct rule_set *set, enum filter_kind kind,
-		const struct filter_arch *arch)
+		enum emulation emulation, const struct filter_arch *arch)
 {
 	char name[CALL_NAME_LEN];
 
@@ -484,8 +590,8 @@ void rules_fill(struct rule_set *set, enum filter_kind kind,
 			int nr = rules_number(name, arch);
 
 			if (nr >= 0)
-				set->calls[nr] =
-					rule_in(&groups[i], name, kind);
+				set->calls[nr] = rule_in(&groups[i], name, kind,
+							 emulation);
 		}
 	}
 }

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "policy/policy.h"
+#include "sandbox/seccomp.h"
 
 /* The programs there are: one a profile, and init's, of which there is another
  * for boxes with a writable volume. */
@@ -49,6 +50,7 @@ enum arg_op {
 	ARG_IS,     /* (argument & mask) == value */
 	ARG_IS_NOT, /* (argument & mask) != value */
 	ARG_HAS,    /* (argument & value) != 0 */
+	ARG_ABOVE,  /* argument > value, without a sign */
 };
 
 struct arg_condition {
@@ -103,10 +105,14 @@ bool rules_next_call(const char **cursor, char ret_name[CALL_NAME_LEN]);
 int rules_number(const char *call, const struct filter_arch *arch);
 
 /* The rule of a call that is in a group. */
-struct call_rule rules_of(const char *call, enum filter_kind kind);
+struct call_rule rules_of(const char *call, enum filter_kind kind,
+			  enum emulation emulation);
+
+/* Does root emulation check the call? */
+bool rules_is_emulated(const char *call);
 
 void rules_fill(struct rule_set *set, enum filter_kind kind,
-		const struct filter_arch *arch);
+		enum emulation emulation, const struct filter_arch *arch);
 
 /* Does a rule allow anything? */
 bool rule_allows(const struct call_rule *rule);

@@ -92,6 +92,29 @@ static int write_network_files(struct setup *s, int etc)
 	return r;
 }
 
+/*
+ * apt drops its rights for downloads and looks whether it succeeded, which root
+ * emulation (seccomp.h) can't pretend: with one id it is told to stay root.
+ */
+static int write_apt_settings(struct setup *s, int made)
+{
+	static const char settings[] = "APT::Sandbox::User \"root\";\n";
+	struct stat st;
+
+	if (!s->plan->emulates_one || s->lower < 0 ||
+	    fstatat(s->lower, "etc/apt/apt.conf.d", &st, AT_SYMLINK_NOFOLLOW) <
+		    0 ||
+	    !S_ISDIR(st.st_mode))
+		return 0;
+	int r = setup_mkdir(made, "etc/apt", 0755);
+
+	if (r == 0)
+		r = setup_mkdir(made, "etc/apt/apt.conf.d", 0755);
+	return r == 0 ? setup_write(made, "etc/apt/apt.conf.d/00llmbox",
+				    settings, 0644)
+		      : r;
+}
+
 /* ---- the host view ---- */
 
 static int make_parents(int dirfd, const char *path)
@@ -213,5 +236,6 @@ int setup_made(struct setup *s)
 	auto_close int etc =
 		openat(made, "etc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	return etc < 0 ? -errno : write_network_files(s, etc);
+	r = etc < 0 ? -errno : write_network_files(s, etc);
+	return r == 0 ? write_apt_settings(s, made) : r;
 }

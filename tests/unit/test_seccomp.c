@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -37,6 +38,9 @@ static const uint64_t HIGH_BIT = 1ULL << 32;
 static const char *const kind_names[FILTER_KINDS] = { "default", "strict",
 						      "debug", "init",
 						      "init with volumes" };
+
+static const char *const emulation_names[EMULATIONS] = { "", ", one id",
+							 ", a range" };
 
 static const struct filter_arch *const arches[] = { &filter_arch_x86_64,
 						    &filter_arch_aarch64 };
@@ -112,6 +116,8 @@ static bool condition_holds(const struct arg_condition *c,
 		return (a & c->mask) != c->value;
 	case ARG_HAS:
 		return a & c->value;
+	case ARG_ABOVE:
+		return a > c->value;
 	default:
 		return true;
 	}
@@ -166,28 +172,32 @@ static void collect_samples(const struct call_rule *rule, unsigned arg,
 		}
 }
 
+enum { SAMPLED_ARGS = 4 };
+
+/* All combinations of samples, the last argument first. */
 static unsigned compare_call(const struct filter *f,
 			     const struct call_rule *rule,
 			     struct seccomp_data *data)
 {
-	struct samples s[3];
+	struct samples s[SAMPLED_ARGS];
+	size_t at[SAMPLED_ARGS] = { 0 };
 	unsigned wrong = 0;
 
-	for (unsigned arg = 0; arg < 3; arg++)
+	for (unsigned arg = 0; arg < SAMPLED_ARGS; arg++)
 		collect_samples(rule, arg, &s[arg]);
-	for (size_t i = 0; i < s[0].count; i++)
-		for (size_t j = 0; j < s[1].count; j++)
-			for (size_t k = 0; k < s[2].count; k++) {
-				data->args[0] = s[0].values[i];
-				data->args[1] = s[1].values[j];
-				data->args[2] = s[2].values[k];
-				uint64_t args[6];
+	for (;;) {
+		unsigned arg = 0;
+		uint64_t args[6];
 
-				memcpy(args, data->args, sizeof(args));
-				wrong += filter_decide(f, data) !=
-					 rule_answer(rule, args);
-			}
-	return wrong;
+		for (unsigned i = 0; i < SAMPLED_ARGS; i++)
+			data->args[i] = s[i].values[at[i]];
+		memcpy(args, data->args, sizeof(args));
+		wrong += filter_decide(f, data) != rule_answer(rule, args);
+		while (arg < SAMPLED_ARGS && ++at[arg] == s[arg].count)
+			at[arg++] = 0;
+		if (arg == SAMPLED_ARGS)
+			return wrong;
+	}
 }
 
 static void compare_foreign(const struct filter *f,
@@ -219,7 +229,7 @@ static void compare_foreign(const struct filter *f,
 	   "%s: a debugger's -1 is not killed", what);
 }
 
-static void compare_program(enum filter_kind kind,
+static void compare_program(enum filter_kind kind, enum emulation emulation,
 			    const struct filter_arch *arch)
 {
 	struct sock_filter code[FILTER_LEN_MAX];
@@ -227,10 +237,11 @@ static void compare_program(enum filter_kind kind,
 	struct rule_set set;
 	unsigned wrong = 0;
 
-	rules_fill(&set, kind, arch);
+	rules_fill(&set, kind, emulation, arch);
 	int count = filter_build(&set, arch, code);
 	auto_free char *what =
-		mem_printf("%s on %s", kind_names[kind], arch_name(arch));
+		mem_printf("%s%s on %s", kind_names[kind],
+			   emulation_names[emulation], arch_name(arch));
 
 	ok(count > 0 && count <= LONGEST, "%s: %d instructions", what, count);
 	if (count <= 0)
@@ -256,7 +267,7 @@ static void test_far_jumps(void)
 	struct rule_set set;
 	unsigned wrong = 0;
 
-	rules_fill(&set, FILTER_DEFAULT, arches[0]);
+	rules_fill(&set, FILTER_DEFAULT, EMULATE_NONE, arches[0]);
 	for (int nr = 0; nr < CALLS_MAX; nr++)
 		if (!set.calls[nr].count)
 			set.calls[nr].answer =
@@ -279,29 +290,39 @@ static void test_far_jumps(void)
 	       "a program that does not fit is an error");
 }
 
-static void test_ready_is_live(void)
+static int last_emulation(int kind)
+{
+	return kind < FILTER_INIT ? EMULATE_RANGE : EMULATE_NONE;
+}
+
+static void check_ready(int kind, int emulation)
 {
 	static const struct strv none;
+	struct sock_filter code[FILTER_LEN_MAX];
+	struct rule_set set;
+	struct filter f;
 
-	for (int kind = 0; kind < FILTER_KINDS; kind++) {
-		struct sock_filter code[FILTER_LEN_MAX];
-		struct rule_set set;
-		struct filter f;
+	rules_fill(&set, (enum filter_kind)kind, (enum emulation)emulation,
+		   FILTER_ARCH_NATIVE);
+	int count = filter_build(&set, FILTER_ARCH_NATIVE, code);
 
-		rules_fill(&set, (enum filter_kind)kind, FILTER_ARCH_NATIVE);
-		int count = filter_build(&set, FILTER_ARCH_NATIVE, code);
+	if (kind >= FILTER_INIT)
+		filter_for_init(kind != FILTER_INIT, &f);
+	else
+		filter_for_policy((enum profile)kind, (enum emulation)emulation,
+				  &none, &none, &f, NULL);
+	ok(count == f.count && !memcmp(code, f.code, f.count * sizeof(*code)),
+	   "%s%s: the ready program is the live one", kind_names[kind],
+	   emulation_names[emulation]);
+	ok(!f.owned, "%s%s: nothing is made at run time", kind_names[kind],
+	   emulation_names[emulation]);
+}
 
-		if (kind >= FILTER_INIT)
-			filter_for_init(kind != FILTER_INIT, &f);
-		else
-			filter_for_policy((enum profile)kind, &none, &none, &f,
-					  NULL);
-		ok(count == f.count &&
-			   !memcmp(code, f.code, f.count * sizeof(*code)),
-		   "%s: the ready program is the live one", kind_names[kind]);
-		ok(!f.owned, "%s: nothing is made at run time",
-		   kind_names[kind]);
-	}
+static void test_ready_is_live(void)
+{
+	for (int kind = 0; kind < FILTER_KINDS; kind++)
+		for (int e = 0; e <= last_emulation(kind); e++)
+			check_ready(kind, e);
 }
 
 /* ---- the profiles against what they should be */
@@ -470,7 +491,8 @@ static void get_filter(int kind, struct filter *ret)
 	if (kind >= FILTER_INIT)
 		filter_for_init(kind != FILTER_INIT, ret);
 	else
-		filter_for_policy((enum profile)kind, &none, &none, ret, NULL);
+		filter_for_policy((enum profile)kind, EMULATE_NONE, &none,
+				  &none, ret, NULL);
 }
 
 static void test_expectations(void)
@@ -506,6 +528,52 @@ static const char never_allowed[] =
 	"open_by_handle_at quotactl quotactl_fd iopl ioperm syslog vhangup "
 	"settimeofday clock_settime lookup_dcookie !keyctl !add_key "
 	"!request_key !io_uring_setup !io_uring_enter !io_uring_register";
+
+static void test_emulation(void)
+{
+	static const struct strv none;
+	static const struct {
+		const char *call;
+		uint64_t args[4];
+		uint32_t one, range;
+	} cases[] = {
+		{ "chown", { 0, 0, 0 }, A, A },
+		{ "chown", { 0, 1, 0 }, E(0), A },
+		{ "chown", { 0, 0, 33 }, E(0), A },
+		{ "chown", { 0, 65536, 0 }, E(0), E(0) },
+		{ "lchown", { 0, 65535, 65535 }, E(0), A },
+		{ "fchown", { 3, 0xffffffff, 0 }, A, A },
+		{ "fchown", { 3, ~0ULL, ~0ULL }, A, A },
+		{ "fchownat", { 3, 0, 0, 1234567 }, E(0), E(0) },
+		{ "fchownat", { 3, 0, 0, 0 }, A, A },
+		{ "setuid", { 0 }, A, A },
+		{ "setuid", { 1000 }, E(0), A },
+		{ "setresuid", { 0, 0, 5 }, E(0), A },
+		{ "setresgid", { ~0ULL, 0, ~0ULL }, A, A },
+		{ "setreuid", { 0xffffffff, 70000 }, E(0), E(0) },
+		{ "setgroups", { 1 }, E(0), A },
+		{ "mknod", { 0, S_IFCHR | 0600, 0x103 }, E(0), E(0) },
+		{ "mknod", { 0, S_IFCHR | 0600, 0 }, A, A },
+		{ "mknod", { 0, S_IFIFO | 0600, 0 }, A, A },
+		{ "mknod", { 0, S_IFREG | 0600, 0 }, A, A },
+		{ "mknodat", { 3, 0, S_IFBLK | 0600, 0x800 }, E(0), E(0) },
+	};
+
+	for (int e = EMULATE_ONE; e <= EMULATE_RANGE; e++) {
+		struct filter f;
+
+		filter_for_policy(PROFILE_DEFAULT, (enum emulation)e, &none,
+				  &none, &f, NULL);
+		for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+			if (rules_number(cases[i].call, FILTER_ARCH_NATIVE) < 0)
+				continue;
+			is_int(decide(&f, cases[i].call, cases[i].args),
+			       e == EMULATE_ONE ? cases[i].one : cases[i].range,
+			       "emulation%s: %s, case %zu", emulation_names[e],
+			       cases[i].call, i);
+		}
+	}
+}
 
 static void test_never_allowed(void)
 {
@@ -547,7 +615,8 @@ static int make_filter(enum profile profile, const char *allow,
 		strv_add(&allowed, name);
 	while (rules_next_call(&deny, name))
 		strv_add(&denied, name);
-	return filter_for_policy(profile, &allowed, &denied, f, err);
+	return filter_for_policy(profile, EMULATE_NONE, &allowed, &denied, f,
+				 err);
 }
 
 static void list_answers(enum profile profile, const char *allow,
@@ -642,7 +711,8 @@ static void test_longest_list(void)
 		    strcmp(name, "exit_group") != 0)
 			strv_add(&deny, name);
 	}
-	int r = filter_for_policy(PROFILE_STRICT, &none, &deny, &f, NULL);
+	int r = filter_for_policy(PROFILE_STRICT, EMULATE_RANGE, &none, &deny,
+				  &f, NULL);
 
 	is_int(r, 0, "a filter with %zu calls denied is made: %u instructions",
 	       deny.count, f.count);
@@ -655,10 +725,13 @@ int main(void)
 	test_groups();
 	for (size_t i = 0; i < ARRAY_SIZE(arches); i++)
 		for (int kind = 0; kind < FILTER_KINDS; kind++)
-			compare_program((enum filter_kind)kind, arches[i]);
+			for (int e = 0; e <= last_emulation(kind); e++)
+				compare_program((enum filter_kind)kind,
+						(enum emulation)e, arches[i]);
 	test_far_jumps();
 	test_ready_is_live();
 	test_expectations();
+	test_emulation();
 	test_never_allowed();
 	test_lists();
 	test_longest_list();

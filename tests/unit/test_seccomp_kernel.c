@@ -33,7 +33,8 @@ static void load_filters(enum profile profile)
 	struct filter init, command;
 
 	filter_for_init(false, &init);
-	if (filter_for_policy(profile, &none, &none, &command, NULL) ||
+	if (filter_for_policy(profile, EMULATE_NONE, &none, &none, &command,
+			      NULL) ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || filter_load(&init) ||
 	    filter_load(&command))
 		_exit(99);
