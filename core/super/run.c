@@ -126,6 +126,10 @@ static void run_end(struct run *r, enum cause cause, int signal)
 		return;
 	}
 	box_signal(&r->box, signal);
+	/* Interactive shells ignore TERM; a hang-up ends them, as it does when
+	 * a terminal is closed. */
+	if (r->stdio.pty && signal == SIGTERM)
+		box_signal(&r->box, SIGHUP);
 	/* What is stopped could not act on it. */
 	box_signal(&r->box, SIGCONT);
 	r->kill.at = loop_now() + RUN_GRACE_MS;
