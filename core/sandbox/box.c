@@ -4,9 +4,12 @@
  * hands over mounts that only host root can make, waits until outer has made
  * init, and then talks to init.
  *
- * An ordinary user's outer maps itself, so it can run in this process's memory
- * like a vfork(2) child: no copy of the address space. Host root's outer waits
- * for its maps, so it is a copy.
+ * Outer runs in this process's memory, which saves a copy of the address space.
+ * An ordinary user's maps itself, so it runs like a vfork(2) child. Host root's
+ * waits for its maps, so both run, but never at once: outer only reads from the
+ * pipe until it is woken, and from then on this process waits for its end. In
+ * between nothing of struct setup is changed here, and errno, which they share,
+ * is read by one of them at a time.
  */
 #include "sandbox/box.h"
 
@@ -88,31 +91,36 @@ static int outer_entry(void *arg)
 	_exit(outer_main(arg) < 0 ? 1 : 0);
 }
 
-static pid_t clone_outer(struct setup *s)
+static pid_t copy_outer(struct setup *s, int flags)
+{
+	pid_t pid = (pid_t)syscall(SYS_clone, flags, NULL, NULL, NULL, NULL);
+
+	if (pid == 0)
+		outer_entry(s);
+	return pid < 0 ? -errno : pid;
+}
+
+/* The stack is outer's until it has ended. */
+static pid_t clone_outer(struct setup *s, char **ret_stack)
 {
 	int flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | SIGCHLD;
 
 	if (s->plan->network != NETWORK_HOST)
 		flags |= CLONE_NEWNET;
-	if (!SHARES_MEMORY || s->plan->ids.identity != IDENTITY_ONE) {
-		pid_t pid = (pid_t)syscall(SYS_clone, flags, NULL, NULL, NULL,
-					   NULL);
-
-		if (pid == 0)
-			outer_entry(s);
-		return pid < 0 ? -errno : pid;
-	}
+	if (!SHARES_MEMORY)
+		return copy_outer(s, flags);
 	char *stack = mmap(NULL, OUTER_STACK, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 
 	if (stack == MAP_FAILED)
 		return -errno;
-	pid_t pid = clone(outer_entry, stack + OUTER_STACK,
-			  flags | CLONE_VM | CLONE_VFORK, s);
-	int code = errno;
+	*ret_stack = stack;
+	flags |= CLONE_VM;
+	if (s->plan->ids.identity == IDENTITY_ONE)
+		flags |= CLONE_VFORK;
+	pid_t pid = clone(outer_entry, stack + OUTER_STACK, flags, s);
 
-	munmap(stack, OUTER_STACK);
-	return pid < 0 ? -code : pid;
+	return pid < 0 ? -errno : pid;
 }
 
 /* ---- mounts that only host root can make ---- */
@@ -224,16 +232,17 @@ static int hand_mounts(const struct setup *s, pid_t outer, struct error *err)
 	for (size_t i = 0; r == 0 && i < plan->mount_count; i++)
 		if (plan->mounts[i].mount->source)
 			r = hand_volume(plan, &plan->mounts[i], &h, err);
-	/* EPIPE: set-up failed already, and init's message says why. */
-	if (r == 0)
+	if (r == 0) {
 		r = message_send(s->supervisor_socket, &m, h.fds, h.count);
-	if (r == -EPIPE)
-		r = 0;
+		if (r < 0)
+			error_set(err, ERROR_HOST, -r, "hand over mounts");
+	}
 	handed_close(&h);
 	return r;
 }
 
-static int feed_outer(struct setup *s, pid_t outer, struct error *err)
+/* Wakes outer last: see the head of this file. */
+static int feed_outer(const struct setup *s, pid_t outer, struct error *err)
 {
 	if (s->plan->ids.identity == IDENTITY_ONE)
 		return 0;
@@ -241,9 +250,12 @@ static int feed_outer(struct setup *s, pid_t outer, struct error *err)
 
 	if (r < 0)
 		return error_set(err, ERROR_HOST, -r, "write the id maps");
-	if (write(s->go[1], "", 1) != 1)
-		return error_set(err, ERROR_HOST, errno, "wake outer");
-	return hand_mounts(s, outer, err);
+	r = hand_mounts(s, outer, err);
+	if (r < 0)
+		return r;
+	return write(s->go[1], "", 1) == 1
+		       ? 0
+		       : error_set(err, ERROR_HOST, errno, "wake outer");
 }
 
 /* ---- starting ---- */
@@ -260,20 +272,22 @@ static int wait_status(pid_t pid)
 
 static int start(struct setup *s, struct box *box, struct error *err)
 {
-	pid_t outer = clone_outer(s);
+	char *stack = NULL;
+	pid_t outer = clone_outer(s, &stack);
+	int r = outer < 0 ? idmap_explain(-outer, err)
+			  : feed_outer(s, outer, err);
 
-	if (outer < 0)
-		return idmap_explain(-outer, err);
-	/* Each end of a pipe is held by one process only, or an end of file
+	if (outer > 0 && r < 0)
+		kill(outer, SIGKILL);
+	int status = outer > 0 ? wait_status(outer) : 0;
+
+	if (stack)
+		munmap(stack, OUTER_STACK);
+	/* Each end is held by one process only from here on, or an end of file
 	 * would never come. */
-	fd_close(&s->go[0]);
+	close_pair(s->go);
 	close_pair(s->ready);
-	int r = feed_outer(s, outer, err);
-
-	fd_close(&s->go[1]);
 	fd_close(&s->socket);
-	int status = wait_status(outer);
-
 	box->init = s->shared->init;
 	if (r < 0)
 		return r;
