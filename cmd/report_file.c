@@ -41,7 +41,7 @@ static int open_number(const char *name, const char *digits, int *ret_fd,
 int report_file_open(const char *name, struct report_file *ret,
 		     struct error *err)
 {
-	int fd;
+	int fd = -1;
 
 	if (strncmp(name, "fd:", 3) == 0) {
 		int r = open_number(name, name + 3, &fd, err);

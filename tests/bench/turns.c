@@ -129,7 +129,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < count; i++) {
 		candidates[i].times = calloc(rounds + 1, sizeof(double));
 		if (!candidates[i].times)
-			return 2;
+			abort();
 	}
 	for (size_t round = 0; round <= rounds; round++) {
 		for (size_t i = 0; i < count; i++) {

@@ -104,7 +104,7 @@ OUT=$(box -r "$BUSYBOX" -t sh -c 'tty; stty size' </dev/null | tr -d '\r')
 is '-t without a terminal' "$OUT" '/dev/pts/0
 24 80'
 OUT=$(echo 'cat; echo after; exit 4' | box -r "$BUSYBOX" -t sh |
-	tr -d '\r' | grep -cx after)
+	tr -d '\r' | grep -c 'after$')
 is '-t: the end of stdin ends each reader' "$OUT" 1
 OUT=$(printf 'no newline' | box -r "$BUSYBOX" -t sh -c 'read x; echo "[$x]"' |
 	tr -d '\r' | tail -n 1)

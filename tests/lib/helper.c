@@ -125,7 +125,9 @@ static int do_forks(int argc, char **argv)
 
 	pid_t *pids = calloc((size_t)want + 1, sizeof(*pids));
 
-	while (pids && made < want) {
+	if (!pids)
+		return say(-1);
+	while (made < want) {
 		pid_t pid = fork();
 
 		if (pid == 0) {

@@ -72,7 +72,7 @@ too_long()
 		tests/*) most=1000 ;;
 		*) most=800 ;;
 		esac
-		[ "$lines" -le $most ] || echo "$file has $lines lines"
+		[ "$lines" -le "$most" ] || echo "$file has $lines lines"
 	done
 }
 

@@ -30,7 +30,8 @@ static inline void tap_text(const char *s)
 	}
 }
 
-static inline void tap_name(const char *format, va_list ap)
+__attribute__((format(printf, 1, 0))) static inline void tap_name(
+	const char *format, va_list ap)
 {
 	char name[512];
 
