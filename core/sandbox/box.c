@@ -6,10 +6,11 @@
  *
  * Outer runs in this process's memory, which saves a copy of the address space.
  * An ordinary user's maps itself, so it runs like a vfork(2) child. Host root's
- * waits for its maps, so both run, but never at once: outer only reads from the
- * pipe until it is woken, and from then on this process waits for its end. In
- * between nothing of struct setup is changed here, and errno, which they share,
- * is read by one of them at a time.
+ * waits for its maps, so both run, but not at once: until outer is woken it
+ * only makes its network namespace, the longest step, and reads from the pipe;
+ * from then on this process waits for its end. In between nothing of struct
+ * setup is changed here. They share errno too, so that a failure beside the
+ * other may have a wrong one, but is a failure (outer.c).
  */
 #include "sandbox/box.h"
 
@@ -105,7 +106,10 @@ static pid_t clone_outer(struct setup *s, char **ret_stack)
 {
 	int flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | SIGCHLD;
 
-	if (s->plan->network != NETWORK_HOST)
+	/* Others than one id: outer makes it while its maps are written here.
+	 */
+	if (s->plan->network != NETWORK_HOST &&
+	    s->plan->ids.identity == IDENTITY_ONE)
 		flags |= CLONE_NEWNET;
 	if (!SHARES_MEMORY)
 		return copy_outer(s, flags);

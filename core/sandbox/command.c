@@ -171,14 +171,15 @@ static void explain(struct setup *s, const char *path, int code)
 
 static void take_session(struct setup *s, const int stdio[3])
 {
+	bool in_place = stdio[0] == 0 && stdio[1] == 1 && stdio[2] == 2;
 	int above[3];
 
 	if (setsid() < 0)
 		fail(s, true, errno, "command: session");
 	/* Above 2 first, or one would be overwritten before it is used. */
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 3 && !in_place; i++)
 		above[i] = fcntl(stdio[i], F_DUPFD_CLOEXEC, 10);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 3 && !in_place; i++)
 		if (above[i] < 0 || dup2(above[i], i) < 0)
 			fail(s, true, errno, "command: descriptor %d", i);
 	if (s->plan->command.pty && ioctl(0, TIOCSCTTY, 0) < 0 &&

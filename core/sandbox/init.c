@@ -127,6 +127,25 @@ static void tell_exec_failure(struct setup *s)
 	_exit(1);
 }
 
+/* The command's descriptors are its own: who waits for their end must not wait
+ * for init. */
+static void let_go(struct setup *s)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int i = 0; i < 3; i++) {
+		if (s->stdio[i] > 2)
+			close(s->stdio[i]);
+		s->stdio[i] = -1;
+		if (null < 0)
+			close(i);
+		else if (null != i)
+			dup2(null, i);
+	}
+	if (null > 2)
+		close(null);
+}
+
 /*
  * By vfork(2): no copy, and an exec that failed is known at once. It holds init
  * until then, and a box root could stop the child and with it init for good: so
@@ -155,8 +174,7 @@ static pid_t start_command(struct setup *s)
 		tell_failure(s, "command: fork", errno);
 	if (s->shared->exec_failed)
 		tell_exec_failure(s);
-	for (int i = 0; i < 3; i++)
-		fd_close(&s->stdio[i]);
+	let_go(s);
 	fd_close(&peer);
 	message_send(s->socket, &m, &master, master >= 0);
 	fd_close(&master);

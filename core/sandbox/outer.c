@@ -38,6 +38,10 @@ static int outer_maps(struct setup *s)
 
 	if (s->plan->ids.identity == IDENTITY_ONE)
 		return idmap_write_self(&s->plan->ids);
+	/* Not by errno alone, which the supervisor may change meanwhile:
+	 * without this namespace the box would be on the host's network. */
+	if (s->plan->network != NETWORK_HOST && unshare(CLONE_NEWNET) < 0)
+		return errno ? -errno : -EPERM;
 	if (read(s->go[0], &byte, 1) != 1)
 		return -EPIPE; /* the supervisor is gone */
 	/* Leaves host root's ids. Raw, for glibc's wrappers would tell other

@@ -21,17 +21,21 @@
 
 enum { HOST_FILE_MAX = 64 << 10 };
 
-/* A directory of the layer hides the tree's attributes: it takes them over. */
-static int make_dir(struct setup *s, int made, const char *name)
+/*
+ * A mount point, where the tree has no directory of its own there. /etc is
+ * always made, for files of ours; as it hides the tree's attributes it takes
+ * them over.
+ */
+static int make_dir(struct setup *s, int made, const char *name, bool always)
 {
 	struct stat st;
-	mode_t mode = 0755;
+	bool has = s->lower >= 0 &&
+		   fstatat(s->lower, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		   S_ISDIR(st.st_mode);
 
-	if (s->lower >= 0 &&
-	    fstatat(s->lower, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    S_ISDIR(st.st_mode))
-		mode = st.st_mode & 07777;
-	return setup_mkdir(made, name, mode);
+	if (has && !always)
+		return 0;
+	return setup_mkdir(made, name, has ? st.st_mode & 07777 : 0755);
 }
 
 static int make_dirs(struct setup *s, int made)
@@ -42,8 +46,8 @@ static int make_dirs(struct setup *s, int made)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < sizeof(names) / sizeof(names[0]); i++)
-		r = make_dir(s, made, names[i]);
-	/* Root's home, where the tree has none at all. */
+		r = make_dir(s, made, names[i], strcmp(names[i], "etc") == 0);
+	/* Root's home, where the tree has nothing of that name. */
 	if (r == 0 && (s->lower < 0 ||
 		       fstatat(s->lower, "root", &st, AT_SYMLINK_NOFOLLOW) < 0))
 		r = setup_mkdir(made, "root", 0700);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Set-up: what init is (ids, death, rights to look at it) and what it holds. */
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
@@ -55,40 +55,34 @@ int setup_parent(struct setup *s)
 
 /*
  * Init is a copy of the supervisor, not its exec, so close-on-exec did nothing:
- * it holds all that the supervisor holds. What it needs moves to the lowest
- * numbers, and all above is closed.
+ * it holds all that the supervisor holds. All above 2 goes but what is needed.
+ * 0 to 2 may be the command's; they are init's own no longer when it has
+ * started (init.c).
  */
-enum { KEEP_MAX = 6 };
+enum { KEEP_MAX = 5 };
 
-static int keep(struct setup *s)
+static int compare_numbers(const void *a, const void *b)
 {
-	int *kept[KEEP_MAX] = { &s->socket,   &s->sysfs,    &s->stdio[0],
-				&s->stdio[1], &s->stdio[2], NULL };
-	int moved[KEEP_MAX];
-	int next = 3;
+	const int *x = a, *y = b;
 
+	return (*x > *y) - (*x < *y);
+}
+
+static int close_others(struct setup *s)
+{
 	s->sysfs = s->shared->sysfs;
-	/* First out of the way, or one would be overwritten by another. */
-	for (int i = 0; kept[i]; i++) {
-		moved[i] = *kept[i] < 0 ? -1
-					: fcntl(*kept[i], F_DUPFD_CLOEXEC,
-						3 + KEEP_MAX);
-		if (*kept[i] >= 0 && moved[i] < 0)
-			return -errno;
-	}
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int kept[KEEP_MAX] = { s->socket, s->sysfs, s->stdio[0], s->stdio[1],
+			       s->stdio[2] };
+	unsigned next = 3;
 
-	if (null < 0)
-		return setup_fail(s, "/dev/null");
-	for (int fd = 0; fd < 3; fd++)
-		if (null != fd && dup2(null, fd) < 0)
+	qsort(kept, KEEP_MAX, sizeof(*kept), compare_numbers);
+	for (int i = 0; i < KEEP_MAX; i++) {
+		if (kept[i] < (int)next)
+			continue; /* none, low, or the same again */
+		if (kept[i] > (int)next &&
+		    syscall(SYS_close_range, next, kept[i] - 1, 0) < 0)
 			return -errno;
-	for (int i = 0; kept[i]; i++) {
-		if (moved[i] < 0)
-			continue;
-		if (dup3(moved[i], next, O_CLOEXEC) < 0)
-			return -errno;
-		*kept[i] = next++;
+		next = (unsigned)kept[i] + 1;
 	}
 	return syscall(SYS_close_range, next, ~0U, 0) < 0 ? -errno : 0;
 }
@@ -119,7 +113,7 @@ static void forget_arguments(void)
 
 int setup_descriptors(struct setup *s)
 {
-	int r = keep(s);
+	int r = close_others(s);
 
 	if (r == 0)
 		forget_arguments();
