@@ -32,16 +32,27 @@
 /* A full box must not keep init from starting what looks into it. */
 enum { OUTER_RESERVED_PIDS = 16 };
 
+/*
+ * Beside the supervisor, which writes the maps of others than one id meanwhile.
+ * It may change errno, so the failure does not hang on that: without this
+ * namespace the box would be on the host's network.
+ */
+static int outer_network(struct setup *s)
+{
+	if (s->plan->ids.identity == IDENTITY_ONE ||
+	    s->plan->network == NETWORK_HOST)
+		return 0;
+	if (unshare(CLONE_NEWNET) < 0)
+		return errno ? -errno : -EPERM;
+	return 0;
+}
+
 static int outer_maps(struct setup *s)
 {
 	char byte;
 
 	if (s->plan->ids.identity == IDENTITY_ONE)
 		return idmap_write_self(&s->plan->ids);
-	/* Not by errno alone, which the supervisor may change meanwhile:
-	 * without this namespace the box would be on the host's network. */
-	if (s->plan->network != NETWORK_HOST && unshare(CLONE_NEWNET) < 0)
-		return errno ? -errno : -EPERM;
 	if (read(s->go[0], &byte, 1) != 1)
 		return -EPIPE; /* the supervisor is gone */
 	/* Leaves host root's ids. Raw, for glibc's wrappers would tell other
@@ -168,6 +179,7 @@ static const struct {
 	const char *name;
 	int (*run)(struct setup *s);
 } outer_steps[] = {
+	{ "make a network namespace", outer_network },
 	{ "map ids", outer_maps },
 	{ "limit processes", outer_processes },
 	{ "bring loopback up", outer_loopback },
