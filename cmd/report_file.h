@@ -4,6 +4,8 @@
 #ifndef LLMBOX_CMD_REPORT_FILE_H
 #define LLMBOX_CMD_REPORT_FILE_H
 
+#include <stddef.h>
+
 struct error;
 struct plan;
 struct result;
@@ -11,6 +13,7 @@ struct result;
 struct report_file {
 	const char *name; /* as given */
 	int fd;           /* -1: no report */
+	size_t size;      /* of a file that was there, blank now */
 };
 
 /* ERROR_USAGE. */
