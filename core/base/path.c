@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernel resolves, in one call, so that nothing can be swapped between a
+ * look and a use; only the lexical functions at the end read paths themselves.
+ */
 #include "base/path.h"
 
 #include <errno.h>

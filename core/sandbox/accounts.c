@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Trusts nothing of what it reads: lines, fields and numbers are checked, files
+ * are bounded and opened without waiting, no memory is taken.
+ */
 #include "sandbox/accounts.h"
 
 #include <errno.h>

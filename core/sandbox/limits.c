@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * First what each row can be held by, then the process limits that follow. Only
+ * the policy and the caller's own limits are looked at.
+ */
 #include "sandbox/limits.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Trusts the kernel for whole datagrams, and the peer for nothing: sizes and
+ * numbers of descriptors are checked, texts are ended here. */
 #include "sandbox/message.h"
 
 #include <errno.h>

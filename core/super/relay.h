@@ -46,7 +46,7 @@ struct relay {
 	uint64_t bytes; /* read */
 	int64_t moved;  /* loop_now of the last progress */
 	bool eof;
-	bool paused; /* not usable for now: relay_resume */
+	bool paused; /* until relay_resume finds it usable */
 	bool done;   /* all is delivered, or can't be */
 	bool lost;   /* some of it was not delivered */
 	int error;   /* errno of a write that failed, but for EPIPE */
