@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Trusts the policy for what is asked, and the host's files for what is there;
- * what can't be looked at has not passed. Sources are opened again when they are
- * mounted, and their device and inode compared with what was checked here.
+ * what can't be looked at has not passed. Sources are opened again when they
+ * are mounted, and their device and inode compared with what was checked here.
  */
 #include "sandbox/volumes.h"
 
