@@ -30,6 +30,7 @@
 #include "base/mem.h"
 #include "rootfs/confine.h"
 #include "rootfs/extract_child.h"
+#include "sandbox/explain.h"
 #include "sandbox/idmap.h"
 
 enum {
@@ -153,7 +154,7 @@ static int answer_error(struct extract_answer *a, struct error *err)
 		a->error.code = 0;
 	/* The system's own words on user namespaces come from outside. */
 	if (a->userns_refused)
-		return idmap_explain(a->error.code, err);
+		return explain_userns(a->error.code, err);
 	int r = error_set(err, kind, a->error.code, "%s", a->error.message);
 
 	if (a->error.file[0])

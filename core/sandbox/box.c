@@ -32,6 +32,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "sandbox/explain.h"
 #include "sandbox/setup.h"
 
 enum { OUTER_STACK = 256 << 10 };
@@ -278,7 +279,7 @@ static int start(struct setup *s, struct box *box, struct error *err)
 {
 	char *stack = NULL;
 	pid_t outer = clone_outer(s, &stack);
-	int r = outer < 0 ? idmap_explain(-outer, err)
+	int r = outer < 0 ? explain_userns(-outer, err)
 			  : feed_outer(s, outer, err);
 
 	if (outer > 0 && r < 0)

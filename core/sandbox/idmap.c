@@ -25,6 +25,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "sandbox/explain.h"
 
 /* Blocks that may be chosen: above what distributions hand out to accounts and
  * systemd to containers, below systemd's foreign range (2147352576). */
@@ -286,7 +287,7 @@ int idmap_userns(const struct idmap *map, struct error *err)
 	char path[64];
 
 	if (pid < 0)
-		return idmap_explain(errno, err);
+		return explain_userns(errno, err);
 	if (pid == 0)
 		hold_namespace(parent);
 	int r = idmap_write(pid, map);
@@ -342,78 +343,4 @@ bool idmap_is_supported(const char *path)
 		idmap_clone_mount(AT_FDCWD, path, userns, false, 0, NULL);
 
 	return tree >= 0;
-}
-
-/* ---- why not ---- */
-
-static bool setting_is(const char *path, const char *value)
-{
-	auto_buf text = { 0 };
-
-	return file_read(AT_FDCWD, path, 64, &text) == 0 && text.data &&
-	       strncmp(text.data, value, strlen(value)) == 0 &&
-	       (text.data[strlen(value)] == '\n' || !text.data[strlen(value)]);
-}
-
-static bool status_has(const char *line)
-{
-	auto_buf text = { 0 };
-
-	return file_read(AT_FDCWD, "/proc/self/status", 16384, &text) == 0 &&
-	       text.data && strstr(text.data, line);
-}
-
-/* In a chroot no mount point is named "/", and clone(2) gives EPERM there. */
-static bool is_chrooted(void)
-{
-	auto_buf text = { 0 };
-
-	return file_read(AT_FDCWD, "/proc/self/mountinfo", 1 << 20, &text) ==
-		       0 &&
-	       text.data && !strstr(text.data, " / / ");
-}
-
-static const struct userns_setting {
-	const char *path, *closed, *hint;
-} userns_settings[] = {
-	{ "/proc/sys/user/max_user_namespaces", "0",
-	  "as root: sysctl user.max_user_namespaces=15000" },
-	{ "/proc/sys/kernel/unprivileged_userns_clone", "0",
-	  "as root: sysctl kernel.unprivileged_userns_clone=1" },
-	{ "/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1",
-	  "as root: an AppArmor profile for llmbox with 'userns,', or sysctl "
-	  "kernel.apparmor_restrict_unprivileged_userns=0" },
-};
-
-int idmap_explain(int code, struct error *err)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(userns_settings); i++) {
-		const struct userns_setting *s = &userns_settings[i];
-
-		if (!setting_is(s->path, s->closed))
-			continue;
-		error_set(err, ERROR_HOST, code,
-			  "this host refuses user namespaces: %s is %s",
-			  s->path, s->closed);
-		return error_hint(err, "%s", s->hint);
-	}
-	if (code == ENOSPC)
-		return error_set(err, ERROR_HOST, code,
-				 "too many user namespaces, or too deeply "
-				 "nested");
-	if (is_chrooted()) {
-		error_set(err, ERROR_HOST, code,
-			  "no user namespace can be made in a chroot");
-		return error_hint(err, "start llmbox outside, or use "
-				       "pivot_root(8)");
-	}
-	if (status_has("Seccomp:\t2")) {
-		error_set(err, ERROR_HOST, code,
-			  "the system-call filter that llmbox was started "
-			  "under refuses user namespaces");
-		return error_hint(err, "in docker: --security-opt "
-				       "seccomp=unconfined and "
-				       "systempaths=unconfined");
-	}
-	return error_set(err, ERROR_HOST, code, "make a user namespace");
 }

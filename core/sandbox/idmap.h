@@ -71,8 +71,4 @@ int idmap_clone_mount(int dirfd, const char *path, int userns_fd,
 /* Can trees on the filesystem of path be idmapped? Tried, not guessed. */
 bool idmap_is_supported(const char *path);
 
-/* Why this host refuses user namespaces to the caller, found by looking: one
- * sentence with the setting and its value in *err, the cures as its hint. */
-int idmap_explain(int code, struct error *err);
-
 #endif
