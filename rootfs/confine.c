@@ -70,7 +70,7 @@ static int confine_descriptors(const struct confine_input *c, int *in, int *out,
 	*ret_userns = from[4] < 0 ? -1 : 4;
 	if (from[0] < 0 || from[1] < 0 || (c->mount >= 0 && from[3] < 0))
 		return -EMFILE;
-	return close_range(CONFINE_FIRST_FREE, ~0U, 0) < 0 ? -errno : 0;
+	return fd_close_range(CONFINE_FIRST_FREE, ~0U, false);
 }
 
 /* ---- ids ---- */

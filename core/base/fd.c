@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/fd.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -16,6 +20,49 @@ void fd_close(int *fd)
 		close(*fd);
 	*fd = -1;
 	errno = saved;
+}
+
+static void close_one(unsigned fd, bool only_mark)
+{
+	if (only_mark)
+		fcntl((int)fd, F_SETFD, FD_CLOEXEC);
+	else
+		close((int)fd);
+}
+
+/* proc_pid_fd(5) lists by number, so that closing while reading skips none. */
+static int close_listed(unsigned first, unsigned last, bool only_mark)
+{
+	_Alignas(struct dirent64) char data[4096];
+	int dir = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	long len = -1;
+
+	while (dir >= 0 &&
+	       (len = syscall(SYS_getdents64, dir, data, sizeof(data))) > 0) {
+		for (long at = 0; at < len;) {
+			const struct dirent64 *e = (void *)(data + at);
+			unsigned fd = (unsigned)strtoul(e->d_name, NULL, 10);
+
+			at += e->d_reclen;
+			if (e->d_name[0] != '.' && fd >= first && fd <= last &&
+			    fd != (unsigned)dir)
+				close_one(fd, only_mark);
+		}
+	}
+	int code = len < 0 ? errno : 0;
+
+	if (dir >= 0)
+		close(dir);
+	return -code;
+}
+
+int fd_close_range(unsigned first, unsigned last, bool only_mark)
+{
+	unsigned flags = only_mark ? CLOSE_RANGE_CLOEXEC : 0;
+
+	if (syscall(SYS_close_range, first, last, flags) == 0)
+		return 0;
+	return close_listed(first, last, only_mark);
 }
 
 int fd_write_all(int fd, const void *data, size_t len)

@@ -3,6 +3,7 @@
 #ifndef LLMBOX_FD_H
 #define LLMBOX_FD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -20,6 +21,13 @@ struct error;
 /* Closes *fd where it is not negative, and leaves -1; errno is kept. */
 void fd_close(int *fd);
 #define auto_close __attribute__((cleanup(fd_close)))
+
+/*
+ * Closes all descriptors from first to last (~0U: all above), or marks them
+ * close-on-exec. By close_range(2), and where a filter refuses that, one by
+ * one. No allocation: may be called between clone and exec. 0 or -errno.
+ */
+int fd_close_range(unsigned first, unsigned last, bool only_mark);
 
 /* All of it, in spite of signals and short writes. 0 or -errno. */
 int fd_write_all(int fd, const void *data, size_t len);

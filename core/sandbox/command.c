@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
-#include <linux/close_range.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,6 +25,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/mem.h"
 #include "sandbox/accounts.h"
 #include "sandbox/rights.h"
@@ -186,7 +186,7 @@ static void take_session(struct setup *s, const int stdio[3])
 	    ioctl(1, TIOCSCTTY, 0) < 0)
 		fail(s, true, errno, "command: controlling terminal");
 	/* Close-on-exec they are all by birth; this holds should one not be. */
-	syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
+	fd_close_range(3, ~0U, true);
 }
 
 static void take_limits(struct setup *s)

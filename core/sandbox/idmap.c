@@ -272,7 +272,7 @@ int idmap_write_self(const struct idmap *map)
 static void __attribute__((noreturn)) hold_namespace(pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	syscall(SYS_close_range, 0, ~0U, 0);
+	fd_close_range(0, ~0U, false);
 	if (getppid() != parent)
 		_exit(1);
 	for (;;)

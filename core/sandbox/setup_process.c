@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Set-up: what init is (ids, death, rights to look at it) and what it holds. */
 #include <errno.h>
-#include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -79,12 +78,16 @@ static int close_others(struct setup *s)
 	for (int i = 0; i < KEEP_MAX; i++) {
 		if (kept[i] < (int)next)
 			continue; /* none, low, or the same again */
-		if (kept[i] > (int)next &&
-		    syscall(SYS_close_range, next, kept[i] - 1, 0) < 0)
-			return -errno;
+		int r = kept[i] > (int)next
+				? fd_close_range(next, (unsigned)kept[i] - 1,
+						 false)
+				: 0;
+
+		if (r < 0)
+			return r;
 		next = (unsigned)kept[i] + 1;
 	}
-	return syscall(SYS_close_range, next, ~0U, 0) < 0 ? -errno : 0;
+	return fd_close_range(next, ~0U, false);
 }
 
 extern char *program_invocation_name;
