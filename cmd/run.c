@@ -97,24 +97,29 @@ static int open_image(struct run *run, struct error *err)
 }
 
 /*
- * How files lie in the store depends on the kind of identity alone, so that it
- * is chosen first; which one id is mapped depends on the image's accounts.
+ * Which id inside is the caller's own depends on the image's accounts, and with
+ * a range a tree of the image depends on that: a name is looked up in the tree
+ * for root, of which everybody may read the accounts.
  */
 static int choose_identity(struct run *run, struct error *err)
 {
 	const struct policy *policy = &run->policy;
-	int r = idmap_choose(policy->identity, 0, 0, &run->ids, err);
+	bool known = accounts_ids_known(policy->user, &run->uid, &run->gid);
+	int r = idmap_choose(policy->identity, known ? run->uid : 0,
+			     known ? run->gid : 0, &run->ids, err);
 
 	if (r == 0)
 		r = open_image(run, err);
-	if (r == 0)
-		r = accounts_ids(policy->user, run->image.tree, &run->uid,
-				 &run->gid, err);
-	if (r < 0 || run->ids.identity != IDENTITY_ONE ||
-	    (run->uid == 0 && run->gid == 0))
+	if (r < 0 || known)
 		return r;
-	return idmap_choose(policy->identity, run->uid, run->gid, &run->ids,
-			    err);
+	r = accounts_ids(policy->user, run->image.tree, &run->uid, &run->gid,
+			 err);
+	if (r < 0 || run->ids.identity == IDENTITY_SHIFTED)
+		return r;
+	bool one = run->ids.identity == IDENTITY_ONE;
+
+	r = idmap_choose(policy->identity, run->uid, run->gid, &run->ids, err);
+	return r < 0 || one ? r : open_image(run, err);
 }
 
 /* The volume of -C whose changes are thrown away at the end, or NULL. */
@@ -175,8 +180,7 @@ static void tell_choices(const struct run *run)
 	for (size_t i = 0; i < run->policy.files.count; i++)
 		output_line("policy %s", run->policy.files.items[i]);
 	output_line("identity %s%s%s", identity_name(run->ids.identity),
-		    run->ids.reason ? ": " : "",
-		    run->ids.reason ? run->ids.reason : "");
+		    run->ids.reason[0] ? ": " : "", run->ids.reason);
 	output_line("root filesystem %s",
 		    run->image.tree ? run->image.tree : "of the host");
 	for (size_t i = 0; i < plan->guarantee_count; i++) {

@@ -93,7 +93,8 @@ int scratch_make(struct scratch *ret, struct error *err)
 void scratch_release(struct scratch *s)
 {
 	if (s->path)
-		(void)tree_remove(s->parent, strrchr(s->path, '/') + 1);
+		(void)tree_remove_owned(s->parent, strrchr(s->path, '/') + 1,
+					NULL);
 	free(s->path);
 	s->path = NULL;
 	fd_close(&s->lock);
@@ -113,7 +114,7 @@ void scratch_sweep(void)
 		auto_close int lock = lock_dir(fd, entry->d_name);
 
 		if (lock >= 0)
-			(void)tree_remove(fd, entry->d_name);
+			(void)tree_remove_owned(fd, entry->d_name, NULL);
 	}
 	if (dir)
 		closedir(dir);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Order: descriptors; ids, since all else needs the rights over the new user
- * namespace; death signal, which a change of ids would clear (prctl(2));
+ * Order: descriptors; the tree as working directory, as long as the caller's
+ * own groups may lead there; ids, since all else needs the rights over the new
+ * user namespace; death signal, which a change of ids would clear (prctl(2));
  * namespaces; root; limits; capabilities; filter.
  */
 #include "rootfs/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
@@ -79,11 +79,9 @@ static int confine_ids(const struct confine_input *c, int userns,
 		       bool *ret_refused, struct error *err)
 {
 	if (userns >= 0) {
-		if (setns(userns, CLONE_NEWUSER) < 0 ||
-		    setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0 ||
-		    setresuid(0, 0, 0) < 0)
-			return confine_fail(err, errno, "take its ids");
-		return 0;
+		int r = idmap_join(userns);
+
+		return r < 0 ? confine_fail(err, -r, "take its ids") : 0;
 	}
 	if (unshare(CLONE_NEWUSER) < 0) {
 		*ret_refused = true;
@@ -99,8 +97,7 @@ static int confine_ids(const struct confine_input *c, int userns,
 
 /* ---- root ---- */
 
-static int confine_root(const struct confine_input *c, int mount_fd,
-			struct error *err)
+static int confine_root(int mount_fd, struct error *err)
 {
 	struct mount_attr attr = {
 		.attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
@@ -110,9 +107,9 @@ static int confine_root(const struct confine_input *c, int mount_fd,
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return confine_fail(err, errno, "make its mounts private");
 	if (mount_fd < 0)
-		mount_fd = (int)syscall(SYS_open_tree, AT_FDCWD, c->tree,
+		mount_fd = (int)syscall(SYS_open_tree, AT_FDCWD, "",
 					OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
-						AT_SYMLINK_NOFOLLOW);
+						AT_EMPTY_PATH);
 	if (mount_fd < 0)
 		return confine_fail(err, errno, "clone the mount of its tree");
 	if (mount_setattr(mount_fd, "", AT_EMPTY_PATH, &attr, sizeof(attr)) < 0)
@@ -245,6 +242,8 @@ int confine_enter(const struct confine_input *c, int *in, int *out,
 
 	if (r < 0)
 		return confine_fail(err, -r, "close its descriptors");
+	if (mount_fd < 0 && chdir(c->tree) < 0)
+		return confine_fail(err, errno, "enter its tree");
 	r = confine_ids(c, userns, ret_userns_refused, err);
 	if (r < 0)
 		return r;
@@ -255,7 +254,7 @@ int confine_enter(const struct confine_input *c, int *in, int *out,
 		return confine_fail(err, ESRCH, "find its parent");
 	if (unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC) < 0)
 		return confine_fail(err, errno, "make its namespaces");
-	r = confine_root(c, mount_fd, err);
+	r = confine_root(mount_fd, err);
 	if (r < 0)
 		return r;
 	if (userns >= 0)

@@ -18,7 +18,7 @@ struct error;
 struct confine_input {
 	struct idmap map;
 	const char *tree; /* absolute */
-	int userns;       /* to join, with map; -1: one of its own, one id */
+	int userns;       /* to join; -1: one of its own, with map */
 	int mount;        /* tree as a detached mount; -1: found by its path */
 	pid_t parent;     /* whose end is this process's end */
 };

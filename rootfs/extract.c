@@ -216,9 +216,6 @@ static int prepare_mount(const struct extract_input *in,
 {
 	const struct idmap *m = &c->map;
 
-	c->userns = idmap_userns(m, err);
-	if (c->userns < 0)
-		return c->userns;
 	if (in->ids.layout == LAYOUT_PLAIN) {
 		c->mount = idmap_clone_mount(AT_FDCWD, in->tree, c->userns,
 					     false, 0, err);
@@ -234,22 +231,40 @@ static int prepare_mount(const struct extract_input *in,
 			    : 0;
 }
 
+static int prepare_map(const struct extract_input *in, struct idmap *map,
+		       struct error *err)
+{
+	const struct id_layout *ids = &in->ids;
+
+	if (ids->layout == LAYOUT_RANGE) {
+		idmap_range_fill(&ids->starts, ids->uid, ids->gid, map);
+		return 0;
+	}
+	int r = idmap_choose(ids->layout == LAYOUT_ONE ? IDENTITY_ONE
+						       : IDENTITY_SHIFTED,
+			     0, 0, map, err);
+
+	if (r == 0 && ids->layout == LAYOUT_SHIFTED &&
+	    ids->shift != map->uid[0].outside)
+		return error_set(err, ERROR_INTERNAL, 0,
+				 "ids %u and on are not this host's block",
+				 ids->shift);
+	return r;
+}
+
 static int prepare(const struct extract_input *in, struct confine_input *c,
 		   struct error *err)
 {
-	bool one = in->ids.layout == LAYOUT_ONE;
-	int r = idmap_choose(one ? IDENTITY_ONE : IDENTITY_SHIFTED, 0, 0,
-			     &c->map, err);
+	int r = prepare_map(in, &c->map, err);
 
-	if (r < 0)
-		return r;
 	c->tree = in->tree;
-	if (!one && in->ids.layout == LAYOUT_SHIFTED &&
-	    in->ids.shift != c->map.uid[0].outside)
-		return error_set(err, ERROR_INTERNAL, 0,
-				 "ids %u and on are not this host's block",
-				 in->ids.shift);
-	return one ? 0 : prepare_mount(in, c, err);
+	if (r < 0 || in->ids.layout == LAYOUT_ONE)
+		return r;
+	c->userns = idmap_userns(&c->map, err);
+	if (c->userns < 0)
+		return c->userns;
+	/* The caller of a range keeps its way to the tree. */
+	return in->ids.layout == LAYOUT_RANGE ? 0 : prepare_mount(in, c, err);
 }
 
 static int start(struct extraction *x, const struct confine_input *c,

@@ -30,6 +30,10 @@ static int fill_tree(int archive_fd, bool owners,
 	if (root < 0)
 		return error_set(err, ERROR_INTERNAL, errno,
 				 "open the tree to be filled");
+	/* Of an archive that says nothing of its root directory. */
+	if (owners && fchownat(root, "", 0, 0, AT_EMPTY_PATH) < 0)
+		return error_set(err, ERROR_HOST, errno,
+				 "change the owner of the tree");
 	return unpack(archive_fd, root, owners, &unpack_bounds_default, counts,
 		      err);
 }

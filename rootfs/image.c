@@ -103,7 +103,8 @@ static int open_directory(const char *ref, const struct id_layout *ids,
 		.tree = mem_take(path),
 		.lock = -1,
 		/* Whether its file system can be idmapped shows when it is. */
-		.layout = ids->layout == LAYOUT_ONE ? LAYOUT_ONE : LAYOUT_PLAIN,
+		.layout = ids->layout == LAYOUT_SHIFTED ? LAYOUT_PLAIN
+							: ids->layout,
 		.directory = true,
 	};
 	return 0;

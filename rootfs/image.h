@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "sandbox/idmap_range.h"
+
 struct error;
 struct json_writer;
 struct strv;
@@ -20,13 +22,17 @@ struct strv;
  * LAYOUT_ONE: all owned by the caller (one id mapped). LAYOUT_PLAIN: as in the
  * archive, for host root; boxes see it through an idmapped mount.
  * LAYOUT_SHIFTED: moved by shift, where the store's filesystem can't be
- * idmapped.
+ * idmapped. LAYOUT_RANGE: as the box's map has it, since an ordinary user can't
+ * idmap: the caller is uid and gid of the box, all others are subordinate ids.
  */
-enum layout { LAYOUT_ONE, LAYOUT_PLAIN, LAYOUT_SHIFTED };
+enum layout { LAYOUT_ONE, LAYOUT_PLAIN, LAYOUT_SHIFTED, LAYOUT_RANGE };
 
 struct id_layout {
 	enum layout layout;
-	uint32_t shift; /* first host id of the box's 65536; 0 for LAYOUT_ONE */
+	uint32_t shift; /* of LAYOUT_SHIFTED: first host id of the 65536 */
+	/* of LAYOUT_RANGE, else 0 */
+	struct idmap_starts starts;
+	uint32_t uid, gid;
 };
 
 /*

@@ -23,6 +23,7 @@ static const char *layout_name(enum layout layout)
 		[LAYOUT_ONE] = "one",
 		[LAYOUT_PLAIN] = "plain",
 		[LAYOUT_SHIFTED] = "shifted",
+		[LAYOUT_RANGE] = "range",
 	};
 
 	return names[layout];

@@ -92,9 +92,32 @@ void store_key(const char *id, const struct id_layout *ids,
 {
 	if (ids->layout == LAYOUT_SHIFTED)
 		snprintf(ret, STORE_KEY_MAX, "%.64s.s%u", id, ids->shift);
+	else if (ids->layout == LAYOUT_RANGE)
+		snprintf(ret, STORE_KEY_MAX, "%.64s.r%u-%u-%u-%u", id,
+			 ids->starts.uid, ids->starts.gid, ids->uid, ids->gid);
 	else
 		snprintf(ret, STORE_KEY_MAX, "%.64s.%s", id,
 			 ids->layout == LAYOUT_ONE ? "one" : "plain");
+}
+
+bool store_key_layout(const char *key, struct id_layout *ret)
+{
+	const char *name = strchr(key, '.');
+	struct id_layout l = { .layout = LAYOUT_ONE };
+
+	if (!name)
+		return false;
+	if (strcmp(name, ".plain") == 0)
+		l.layout = LAYOUT_PLAIN;
+	else if (sscanf(name, ".s%u", &l.shift) == 1)
+		l.layout = LAYOUT_SHIFTED;
+	else if (sscanf(name, ".r%u-%u-%u-%u", &l.starts.uid, &l.starts.gid,
+			&l.uid, &l.gid) == 4)
+		l.layout = LAYOUT_RANGE;
+	else if (strcmp(name, ".one") != 0)
+		return false;
+	*ret = l;
+	return true;
 }
 
 /* ---- holding ---- */
@@ -240,7 +263,7 @@ void store_tree_discard(const struct store *s, struct store_tree *t)
 	auto_close int tmp = t->name[0] ? subdir_open(s, "tmp") : -1;
 
 	if (tmp >= 0)
-		tree_remove(tmp, t->name);
+		tree_remove_owned(tmp, t->name, NULL);
 	t->name[0] = '\0';
 	fd_close(&t->lock);
 	free(t->path);
@@ -252,6 +275,7 @@ void store_tree_discard(const struct store *s, struct store_tree *t)
 int store_tree_remove(const struct store *s, const char *key)
 {
 	char path[STORE_KEY_MAX + 8], to[48] = "tmp/";
+	struct id_layout ids = { 0 };
 
 	snprintf(path, sizeof(path), "images/%s", key);
 	auto_close int fd = openat(
@@ -268,7 +292,11 @@ int store_tree_remove(const struct store *s, const char *key)
 	if (random_name(to + 4, sizeof(to) - 4) < 0 ||
 	    renameat2(s->fd, path, s->fd, to, RENAME_NOREPLACE) < 0)
 		return -errno;
-	return tree_remove(tmp, to + 4);
+	return tree_remove_owned(tmp, to + 4,
+				 store_key_layout(key, &ids) &&
+						 ids.layout == LAYOUT_RANGE
+					 ? &ids.starts
+					 : NULL);
 }
 
 /* Those that nobody holds, up to STORE_SWEEP_MAX; they are ours then. */
@@ -312,7 +340,7 @@ unsigned store_sweep(const struct store *s)
 
 	flock(locked, LOCK_UN);
 	for (unsigned i = 0; i < count; i++) {
-		if (tree_remove(locked, names[i]) == 0)
+		if (tree_remove_owned(locked, names[i], NULL) == 0)
 			swept++;
 		fd_close(&fds[i]);
 	}

@@ -26,8 +26,8 @@ struct error;
 struct stat;
 
 enum {
-	STORE_ID_MAX = 65,  /* 64 hex digits and a NUL */
-	STORE_KEY_MAX = 96, /* ID.LAYOUT */
+	STORE_ID_MAX = 65,   /* 64 hex digits and a NUL */
+	STORE_KEY_MAX = 112, /* ID.LAYOUT */
 };
 
 struct store {
@@ -48,9 +48,11 @@ void store_release(struct store *s);
 int store_subdir(const struct store *s, const char *name, struct error *err);
 
 bool store_id_is_valid(const char *id);
-/* "one", "plain", "s524288". */
+/* "ID.one", "ID.plain", "ID.s524288", "ID.r100000-100000-0-0". */
 void store_key(const char *id, const struct id_layout *ids,
 	       char ret[STORE_KEY_MAX]);
+/* The layout that a key names; false where it names none. */
+bool store_key_layout(const char *key, struct id_layout *ret);
 
 /* ---- trees ---- */
 

@@ -230,7 +230,7 @@ static bool is_gone(const struct store *s, const char *name, const void *arg)
 	(void)arg;
 	if (!layout || link_get(s, "index", name, id) < 0)
 		return true;
-	snprintf(path, sizeof(path), "images/%s%.20s", id, layout);
+	snprintf(path, sizeof(path), "images/%s%.47s", id, layout);
 	return fstatat(s->fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0 &&
 	       errno == ENOENT;
 }

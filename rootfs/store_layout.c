@@ -82,6 +82,13 @@ struct id_layout image_layout(const struct idmap *ids)
 {
 	struct id_layout layout = { .layout = LAYOUT_ONE };
 
+	if (ids->identity == IDENTITY_RANGE)
+		return (struct id_layout){
+			.layout = LAYOUT_RANGE,
+			.starts = ids->starts,
+			.uid = ids->own_uid,
+			.gid = ids->own_gid,
+		};
 	if (ids->identity != IDENTITY_SHIFTED)
 		return layout;
 	layout.layout = is_plain() ? LAYOUT_PLAIN : LAYOUT_SHIFTED;

@@ -10,4 +10,13 @@
  */
 int tree_remove(int dirfd, const char *name);
 
+/*
+ * The same, also of what belongs to the caller's subordinate ids
+ * (idmap_range.h): those from starts on, or (NULL) the ones that a box would
+ * get now. -EACCES or -EPERM where files are left that belong to neither.
+ */
+struct idmap_starts;
+int tree_remove_owned(int dirfd, const char *name,
+		      const struct idmap_starts *starts);
+
 #endif

@@ -322,17 +322,38 @@ static int ids_from_host_view(const char *user, struct ids_answer *answer)
 	return r;
 }
 
+/* Without files: root, and numbers as they are. True where nothing that a file
+ * says would change it. */
+static bool ids_without_files(const char *user, int *ret_result,
+			      struct ids_answer *ret)
+{
+	struct account a;
+
+	*ret_result = find_in(-1, -1, user, &a);
+	ret->uid = a.uid;
+	ret->gid = a.gid;
+	return *ret_result == 0 && (a.uid == 0 || strchr(user, ':'));
+}
+
+bool accounts_ids_known(const char *user, uid_t *ret_uid, gid_t *ret_gid)
+{
+	struct ids_answer answer = { 0 };
+	int result;
+
+	if (!ids_without_files(user, &result, &answer))
+		return false;
+	*ret_uid = answer.uid;
+	*ret_gid = answer.gid;
+	return true;
+}
+
 int accounts_ids(const char *user, const char *tree, uid_t *ret_uid,
 		 gid_t *ret_gid, struct error *err)
 {
 	struct ids_answer answer = { 0 };
-	struct account a;
-	/* Without files: root, and numbers as they are. */
-	int r = find_in(-1, -1, user, &a);
+	int r;
 
-	answer.uid = a.uid;
-	answer.gid = a.gid;
-	if (r < 0 || (a.uid != 0 && !strchr(user, ':'))) {
+	if (!ids_without_files(user, &r, &answer)) {
 		struct ids_answer entry = { 0 };
 		int r2 = tree ? ids_from_tree(user, tree, &entry)
 			      : ids_from_host_view(user, &entry);

@@ -30,6 +30,9 @@ struct account {
  */
 int accounts_find(int etc, const char *user, struct account *ret);
 
+/* The ids of user where no file is needed to know them: root and UID:GID. */
+bool accounts_ids_known(const char *user, uid_t *ret_uid, gid_t *ret_gid);
+
 /*
  * The ids of user before the box exists, as accounts_find will see them: for
  * the map of a one-id box and the owners of volumes. Root and UID:GID at once;

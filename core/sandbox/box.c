@@ -5,10 +5,10 @@
  * init, and then talks to init.
  *
  * Outer runs in this process's memory, which saves a copy of the address space.
- * An ordinary user's maps itself, so it runs like a vfork(2) child. Host root's
- * waits for its maps, so both run, but not at once: until outer is woken it
- * only makes its network namespace, the longest step, and reads from the pipe;
- * from then on this process waits for its end. In between nothing of struct
+ * One of one id maps itself, so it runs like a vfork(2) child. Others wait for
+ * their maps, so both run, but not at once: until outer is woken it only makes
+ * its network namespace, the longest step, and reads from the pipe; from then
+ * on this process waits for its end. In between nothing of struct
  * setup is changed here. They share errno too, so that a failure beside the
  * other may have a wrong one, but is a failure (outer.c).
  */
@@ -251,11 +251,10 @@ static int feed_outer(const struct setup *s, pid_t outer, struct error *err)
 {
 	if (s->plan->ids.identity == IDENTITY_ONE)
 		return 0;
-	int r = idmap_write(outer, &s->plan->ids);
+	int r = idmap_give(outer, &s->plan->ids, err);
 
-	if (r < 0)
-		return error_set(err, ERROR_HOST, -r, "write the id maps");
-	r = hand_mounts(s, outer, err);
+	if (r == 0 && s->plan->ids.identity == IDENTITY_SHIFTED)
+		r = hand_mounts(s, outer, err);
 	if (r < 0)
 		return r;
 	return write(s->go[1], "", 1) == 1
@@ -294,7 +293,8 @@ static int start(struct setup *s, struct box *box, struct error *err)
 	close_pair(s->ready);
 	fd_close(&s->socket);
 	box->init = s->shared->init;
-	if (r < 0)
+	/* An outer that failed before its maps came is the cause. */
+	if (r < 0 && !s->shared->failed)
 		return r;
 	if (status != 0 && s->shared->failed)
 		return error_set(err, ERROR_HOST, s->shared->failed,

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <sched.h>
@@ -57,26 +58,6 @@ bool idmap_to_host(const struct idmap_range *ranges, unsigned count,
 }
 
 /* ---- choosing a block for host root ---- */
-
-/* A subordinate range of name in /etc/subuid's format that is long enough. */
-static bool subid_find(const char *path, const char *name, uint32_t *ret_start)
-{
-	FILE *f = fopen(path, "re");
-	char line[256], owner[64];
-	uint32_t start, count;
-	bool found = false;
-
-	if (!f)
-		return false;
-	while (!found && fgets(line, sizeof(line), f))
-		found = sscanf(line, "%63[^:]:%" SCNu32 ":%" SCNu32, owner,
-			       &start, &count) == 3 &&
-			strcmp(owner, name) == 0 && count >= IDMAP_RANGE_LEN;
-	fclose(f);
-	if (found)
-		*ret_start = start;
-	return found;
-}
 
 /* Does any range of the file meet the block at start? */
 static bool subid_meets(const char *path, uint32_t start)
@@ -176,8 +157,10 @@ static int choose_shifted(struct idmap *map, struct error *err)
 	uint32_t uid, gid;
 
 	map->identity = IDENTITY_SHIFTED;
-	if (!subid_find("/etc/subuid", "root", &uid) ||
-	    !subid_find("/etc/subgid", "root", &gid)) {
+	if (!idmap_range_find("/etc/subuid", "root", 0, IDMAP_RANGE_LEN, 0,
+			      &uid) ||
+	    !idmap_range_find("/etc/subgid", "root", 0, IDMAP_RANGE_LEN, 0,
+			      &gid)) {
 		int r = shift_recorded(&uid, err);
 
 		if (r < 0)
@@ -199,17 +182,9 @@ static bool is_host_root(void)
 		strcmp(link, "user:[4026531837]") == 0);
 }
 
-int idmap_choose(enum identity asked, uid_t uid, gid_t gid, struct idmap *ret,
-		 struct error *err)
+/* What host root may have, and who else may. */
+static int check_asked(enum identity asked, bool root, struct error *err)
 {
-	bool root = is_host_root();
-
-	memset(ret, 0, sizeof(*ret));
-	if (asked == IDENTITY_RANGE) {
-		error_set(err, ERROR_POLICY, 0,
-			  "identity range is not built in yet");
-		return error_hint(err, "use --identity auto");
-	}
 	if (asked == IDENTITY_SHIFTED && !root) {
 		error_set(err, ERROR_POLICY, 0,
 			  "identity shifted needs host root");
@@ -220,13 +195,53 @@ int idmap_choose(enum identity asked, uid_t uid, gid_t gid, struct idmap *ret,
 			  "identity one would map host root into the box");
 		return error_hint(err, "use --identity shifted");
 	}
+	if (asked == IDENTITY_RANGE && root) {
+		error_set(err, ERROR_POLICY, 0,
+			  "identity range would map host root into the box");
+		return error_hint(err, "use --identity shifted");
+	}
+	return 0;
+}
+
+static int choose_range(uid_t uid, gid_t gid, struct idmap *map,
+			struct error *err)
+{
+	struct idmap_starts starts;
+
+	if (uid >= IDMAP_RANGE_LEN || gid >= IDMAP_RANGE_LEN) {
+		error_set(err, ERROR_POLICY, 0,
+			  "user %u:%u is above the ids of a range, 0 to %d",
+			  uid, gid, IDMAP_RANGE_LEN - 1);
+		return error_hint(err, "use --identity one");
+	}
+	int r = idmap_range_choose(&starts, err);
+
+	if (r == 0)
+		idmap_range_fill(&starts, uid, gid, map);
+	return r;
+}
+
+int idmap_choose(enum identity asked, uid_t uid, gid_t gid, struct idmap *ret,
+		 struct error *err)
+{
+	bool root = is_host_root();
+	struct error why = { 0 };
+	int r = check_asked(asked, root, err);
+
+	memset(ret, 0, sizeof(*ret));
+	if (r < 0)
+		return r;
 	if (root)
 		return choose_shifted(ret, err);
+	if (asked == IDENTITY_RANGE) {
+		r = choose_range(uid, gid, ret, err);
+		return r < 0 ? error_prefix(err, "identity range") : 0;
+	}
+	if (asked == IDENTITY_AUTO && choose_range(uid, gid, ret, &why) == 0)
+		return 0;
 	ret->identity = IDENTITY_ONE;
-	ret->reason = geteuid() == 0
-			      ? "not root of the initial user namespace"
-			      : "an ordinary user without newuidmap maps "
-				"one id";
+	snprintf(ret->reason, sizeof(ret->reason), "%.191s",
+		 asked == IDENTITY_ONE ? "asked for" : why.message);
 	ranges_set(ret, uid, geteuid(), gid, getegid(), 1);
 	return 0;
 }
@@ -256,6 +271,15 @@ int idmap_write(pid_t pid, const struct idmap *map)
 	int r = map_put(pid, "gid_map", map->gid, map->gid_count);
 
 	return r < 0 ? r : map_put(pid, "uid_map", map->uid, map->uid_count);
+}
+
+int idmap_give(pid_t pid, const struct idmap *map, struct error *err)
+{
+	if (map->identity == IDENTITY_RANGE)
+		return idmap_range_write(pid, map, err);
+	int r = idmap_write(pid, map);
+
+	return r < 0 ? error_set(err, ERROR_HOST, -r, "write the id maps") : 0;
 }
 
 int idmap_write_self(const struct idmap *map)
@@ -290,19 +314,26 @@ int idmap_userns(const struct idmap *map, struct error *err)
 		return explain_userns(errno, err);
 	if (pid == 0)
 		hold_namespace(parent);
-	int r = idmap_write(pid, map);
+	int fd = idmap_give(pid, map, err);
 
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
-	int fd = r < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		fd = error_set(err, ERROR_HOST, r < 0 ? -r : errno,
-			       "map ids %" PRIu32 " and on",
-			       map->uid[0].outside);
+	if (fd == 0) {
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			fd = error_set(err, ERROR_HOST, errno, "open %s", path);
+	}
 	kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	return fd;
+}
+
+int idmap_join(int userns_fd)
+{
+	if (setns(userns_fd, CLONE_NEWUSER) < 0 || setgroups(0, NULL) < 0 ||
+	    setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
+		return -errno;
+	return 0;
 }
 
 int idmap_clone_mount(int dirfd, const char *path, int userns_fd,

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "policy/policy.h"
+#include "sandbox/idmap_range.h"
 
 struct error;
 struct buf;
@@ -21,21 +22,27 @@ struct idmap_range {
 	uint32_t inside, outside, count;
 };
 
-enum { IDMAP_RANGES_MAX = 2, IDMAP_RANGE_LEN = 65536 };
+enum { IDMAP_RANGES_MAX = 3, IDMAP_RANGE_LEN = 65536 };
 
 struct idmap {
 	enum identity identity; /* as chosen: never IDENTITY_AUTO */
-	const char *reason;     /* why not the better one; static; or NULL */
+	char reason[192];       /* why not the better one, or "" */
 	struct idmap_range uid[IDMAP_RANGES_MAX], gid[IDMAP_RANGES_MAX];
 	unsigned uid_count, gid_count;
+	/* Of IDENTITY_RANGE: the subordinate ids, and who inside is the caller.
+	 */
+	struct idmap_starts starts;
+	uid_t own_uid;
+	gid_t own_gid;
 };
 
 /*
- * Chooses for the calling user: host root shifted, anybody else one id. uid and
- * gid are the ids inside that the one id is to be (0 for root). Shifted takes
- * root's range of /etc/subuid, else a block of 65536 that no account and no
- * subordinate range uses, chosen once and recorded in the state directory.
- * ERROR_POLICY where asked can't be had, with the reason.
+ * Chooses for the calling user: host root shifted; anybody else a range where
+ * it can be had, else one id. uid and gid are the ids inside that the caller's
+ * own is to be (0 for root). Shifted takes root's range of /etc/subuid, else a
+ * block of 65536 that no account and no subordinate range uses, chosen once and
+ * recorded in the state directory. ERROR_POLICY where asked can't be had, with
+ * the reason and the cure.
  */
 int idmap_choose(enum identity asked, uid_t uid, gid_t gid, struct idmap *ret,
 		 struct error *err);
@@ -48,16 +55,23 @@ void idmap_format(const struct idmap_range *ranges, unsigned count,
 bool idmap_to_host(const struct idmap_range *ranges, unsigned count,
 		   uint32_t inside, uint32_t *ret_outside);
 
-/* Writes both maps of a process in a new user namespace (and "deny" to
- * setgroups where the caller has no rights over groups). 0 or -errno. */
+/* Writes both maps of a process in a new user namespace, whose parent's rights
+ * the caller must have. 0 or -errno. */
 int idmap_write(pid_t pid, const struct idmap *map);
+
+/* The same by the means that the identity has: newuidmap(1) for a range. */
+int idmap_give(pid_t pid, const struct idmap *map, struct error *err);
 
 /* The calling process, alone in a new user namespace, maps itself: one id. */
 int idmap_write_self(const struct idmap *map);
 
-/* A user namespace with this map that no process is in, as a descriptor; host
- * root only. For idmapped mounts. */
+/* A user namespace with this map that no process is in, as a descriptor: for
+ * idmapped mounts, and to be joined. Shifted or range. */
 int idmap_userns(const struct idmap *map, struct error *err);
+
+/* Joins it, as its root, without groups; clears dumpable and the death signal.
+ * 0 or -errno. */
+int idmap_join(int userns_fd);
 
 /*
  * A detached clone of the mount at path (and of all below it where recursive)

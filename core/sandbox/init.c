@@ -29,18 +29,20 @@
 #include "sandbox/setup.h"
 
 /*
- * The order matters (core/README): ids before everything, sources before the
- * host's paths are covered, /proc/sys written before it is read-only, all that
- * needs the host's /dev and /tmp before pivot_root, rights last.
+ * The order matters (core/README): sources as the caller, before the host's
+ * paths are covered, ids before the death signal, /proc/sys written before it
+ * is read-only, all that needs the host's /dev and /tmp before pivot_root,
+ * rights last.
  */
 static const struct {
 	const char *name;
 	setup_step *run;
 } init_steps[] = {
-	{ "ids", setup_maps },
-	{ "parent", setup_parent },
+	{ "id maps", setup_maps },
 	{ "descriptors", setup_descriptors },
 	{ "sources", setup_sources },
+	{ "ids", setup_ids },
+	{ "parent", setup_parent },
 	{ "scratch", setup_scratch },
 	{ "files", setup_made },
 	{ "root", setup_root },

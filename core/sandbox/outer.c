@@ -54,6 +54,10 @@ static int outer_maps(struct setup *s)
 		return idmap_write_self(&s->plan->ids);
 	if (read(s->go[0], &byte, 1) != 1)
 		return -EPIPE; /* the supervisor is gone */
+	/* An ordinary user's stays the caller, who can reach the sources of
+	 * volumes: all rights over U1 it has as its maker. */
+	if (s->plan->ids.identity == IDENTITY_RANGE)
+		return 0;
 	/* Leaves host root's ids. Raw, for glibc's wrappers would tell other
 	 * threads. */
 	if (syscall(SYS_setgroups, 0, NULL) < 0 ||
@@ -110,8 +114,10 @@ static int outer_network_settings(struct setup *s)
 
 	if (s->plan->network == NETWORK_HOST)
 		return 0;
+	const struct idmap_range *last = &ids->gid[ids->gid_count - 1];
+
 	snprintf(range, sizeof(range), "%u %u", ids->gid[0].inside,
-		 ids->gid[0].inside + ids->gid[0].count - 1);
+		 last->inside + last->count - 1);
 	file_put(AT_FDCWD, "/proc/sys/net/ipv4/ping_group_range", range);
 	file_put(AT_FDCWD, "/proc/sys/net/ipv4/ip_unprivileged_port_start",
 		 "0");

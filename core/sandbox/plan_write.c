@@ -30,7 +30,7 @@ static void write_identity(const struct plan *plan, struct json_writer *w)
 	json_key(w, "identity");
 	json_begin_object(w);
 	json_key_string(w, "kind", identity_name(plan->ids.identity));
-	if (plan->ids.reason)
+	if (plan->ids.reason[0])
 		json_key_string(w, "reason", plan->ids.reason);
 	write_ranges(w, "uid_map", plan->ids.uid, plan->ids.uid_count);
 	write_ranges(w, "gid_map", plan->ids.gid, plan->ids.gid_count);

@@ -64,7 +64,7 @@ int setup_fail(struct setup *s, const char *format, ...)
 	__attribute__((format(printf, 2, 3), cold));
 
 /* setup_process.c: what init is and holds */
-setup_step setup_maps, setup_parent, setup_descriptors;
+setup_step setup_maps, setup_ids, setup_parent, setup_descriptors;
 /* setup_volumes.c */
 setup_step setup_sources, setup_volumes, setup_workdir;
 /* setup_protect.c */

@@ -28,9 +28,19 @@ int setup_maps(struct setup *s)
 		map.gid[0].outside = map.gid[0].inside;
 		return idmap_write(0, &map);
 	}
-	if (read(s->ready[0], &byte, 1) != 1)
-		return -EPIPE; /* outer is gone, and says why itself */
-	if (syscall(SYS_setresgid, 0, 0, 0) < 0 ||
+	/* Else outer is gone, and says why itself. */
+	return read(s->ready[0], &byte, 1) == 1 ? 0 : -EPIPE;
+}
+
+/* After the sources, some of which only the caller's own id and groups may
+ * reach: a capability does not count for a file whose group is not mapped
+ * (user_namespaces(7)). */
+int setup_ids(struct setup *s)
+{
+	if (s->plan->ids.identity == IDENTITY_ONE)
+		return 0;
+	if (syscall(SYS_setgroups, 0, NULL) < 0 ||
+	    syscall(SYS_setresgid, 0, 0, 0) < 0 ||
 	    syscall(SYS_setresuid, 0, 0, 0) < 0)
 		return -errno;
 	return 0;

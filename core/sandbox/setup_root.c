@@ -81,7 +81,7 @@ int setup_scratch(struct setup *s)
  * must be in this mount namespace. */
 static int attach_lower(struct setup *s)
 {
-	if (s->plan->ids.identity == IDENTITY_ONE)
+	if (s->plan->ids.identity != IDENTITY_SHIFTED)
 		return 0;
 	int r = setup_mkdir(s->scratch, "lower", 0755);
 

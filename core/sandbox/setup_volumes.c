@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Set-up: volumes. Their sources become detached mounts before anything covers
- * the host's paths: made by init itself in a one-id box, handed over by host
- * root's supervisor else. Targets are resolved inside the box's root by
+ * the host's paths: handed over by host root's supervisor, made by init itself
+ * else. Targets are resolved inside the box's root by
  * openat2(2), so a link of the image leads nowhere else.
  */
 #include <errno.h>
@@ -106,8 +106,8 @@ static int receive_sources(struct setup *s)
 
 int setup_sources(struct setup *s)
 {
-	return s->plan->ids.identity == IDENTITY_ONE ? clone_sources(s)
-						     : receive_sources(s);
+	return s->plan->ids.identity == IDENTITY_SHIFTED ? receive_sources(s)
+							 : clone_sources(s);
 }
 
 /* ---- targets ---- */

@@ -5,17 +5,17 @@
 . "${LLMBOX_SRC:?run it by make check}/tests/lib/box.sh"
 need_file "$BUSYBOX" 'is busybox-static installed?'
 
-bb()
-{
-	box -r "$BUSYBOX" -- sh -c "$1"
-}
-
 # The ids that a box has, and the first that it has not.
 if is_root; then
-	has=33 other=65536
+	has=33 other=65536 identity=shifted
 else
-	has=0 other=33
+	has=0 other=33 identity=one
 fi
+
+bb()
+{
+	box --identity $identity -r "$BUSYBOX" -- sh -c "$1"
+}
 
 run bb ": >f; chown $other:$other f && chown -h $other f && stat -c %u:%g f"
 is 'chown to an id that is not there says success' "$RC" 0
@@ -46,14 +46,15 @@ is 'set*id to an id that is not there says success, and stays root' \
 run bb "helper syscall $setgroups 0 0"
 is 'setgroups succeeds' "$OUT" 0
 if ! is_root; then
-	run box -r "$BUSYBOX" -u 1000 -- sh -c ': >/tmp/f; chown 33 /tmp/f'
+	run box --identity one -r "$BUSYBOX" -u 1000 -- sh -c ': >/tmp/f; chown 33 /tmp/f'
 	isnt 'nothing is pretended to another user than root' "$RC" 0
 fi
-run box -r "$BUSYBOX" --policy /dev/stdin -- sh -c ': >f; chown 5:5 f' <<'JSON'
+run box --identity $identity -r "$BUSYBOX" --policy /dev/stdin -- \
+	sh -c ': >f; chown 5:5 f' <<'JSON'
 { "syscalls": { "deny": ["@chown"] } }
 JSON
 isnt 'what a policy denies is not pretended' "$RC" 0
-run box -r "$BUSYBOX" --policy /dev/stdin -- \
+run box --identity $identity -r "$BUSYBOX" --policy /dev/stdin -- \
 	sh -c ": >f; chown $other f; echo \$?" <<'JSON'
 { "syscalls": { "allow": ["@chown"] } }
 JSON

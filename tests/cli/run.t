@@ -107,7 +107,7 @@ is 'dry run: status' "$RC" 0
 is 'dry run: a plan' "$(json "$T/run.out" 'd["limits"]["time_ms"]')" 300000
 ok 'dry run: nothing ran' test ! -e ran
 run box --verbose true
-like 'verbose: the identity' "$ERR" '^llmbox: identity (one|shifted)'
+like 'verbose: the identity' "$ERR" '^llmbox: identity (one|range|shifted)'
 like 'verbose: the guarantees' "$ERR" '^llmbox: pids: '
 
 # A limit of llmbox: one line that names it.

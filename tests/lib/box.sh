@@ -17,6 +17,7 @@
 #   $T               a private directory, removed at the end
 #   need COMMAND...  skips the script where one is missing
 #   is_root          are we the host's root?
+#   has_range        has the caller subordinate ids that boxes can use?
 #   wait_until COMMAND...  polls until it returns 0; fails after a long while
 #   ptyrun ARG...    tests/lib/ptyrun.py: a command at a terminal
 #   json FILE EXPRESSION   a Python expression over the document d, printed
@@ -57,6 +58,19 @@ need_file()
 is_root()
 {
 	[ "$(id -u)" -eq 0 ]
+}
+
+has_range()
+{
+	"$LLMBOX" run --identity range --dry-run -- true >/dev/null 2>&1
+}
+
+# Trees of a range belong to subordinate ids.
+tap_cleanup()
+{
+	chmod -R u+rwX "$T" 2>/dev/null
+	rm -rf "$T" 2>/dev/null || is_root ||
+		unshare --map-root-user --map-auto rm -rf "$T"
 }
 
 # Not a limit on speed: it only turns a hang into a failure.
