@@ -162,7 +162,9 @@ static int answer_error(struct extract_answer *a, struct error *err)
 			     a->error.column);
 	if (a->error.hint[0])
 		r = error_hint(err, "%s", a->error.hint);
-	return r;
+	return kind == ERROR_HOST || a->error.code == ENOSYS
+		       ? explain_error(err)
+		       : r;
 }
 
 static void reap(struct extraction *x, int *ret_status)

@@ -25,7 +25,7 @@ static const char *const guarantee_names[] = {
 	"memory",    "cpus",       "pids",    "disk",     "inodes",
 	"time",      "lifetime",   "idle",    "cpu_time", "output",
 	"file_size", "open_files", "network", "syscalls", "landlock",
-	"identity",  "keyring",    NULL,
+	"identity",  "keyring",    "proc",    NULL,
 };
 
 static bool has_control(const char *text)

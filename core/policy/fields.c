@@ -14,6 +14,7 @@ const char *const access_names[] = { "ro", "rw", "overlay", NULL };
 static const char *const writes_names[] = { "memory", "disk", "none", NULL };
 static const char *const identity_names[] = { "auto", "one", "range", "shifted",
 					      NULL };
+static const char *const proc_names[] = { "own", "outer", NULL };
 static const char *const mode_names[] = { "none", "allowlist", "host", NULL };
 static const char *const profile_names[] = { "default", "strict", "debug",
 					     NULL };
@@ -68,6 +69,14 @@ const struct field fields[] = {
 	  AT(identity),
 	  .choices = identity_names,
 	  .ceiling = CEILING_SAME },
+	{ { "proc", "choice", "own",
+	    "whose processes /proc shows: those of the box, or, where a "
+	    "container's kernel gives no other, outer: all that the caller "
+	    "sees" },
+	  .type = &type_choice,
+	  AT(proc),
+	  .choices = proc_names,
+	  .ceiling = CEILING_MOST },
 	{ { "env", "map", "", "environment variables and their values" },
 	  .type = &type_env,
 	  AT(env),
@@ -263,6 +272,11 @@ const char *writes_name(enum writes writes)
 const char *identity_name(enum identity identity)
 {
 	return identity_names[identity];
+}
+
+const char *proc_name(enum proc proc)
+{
+	return proc_names[proc];
 }
 
 const char *network_mode_name(enum network_mode mode)

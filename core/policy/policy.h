@@ -20,6 +20,7 @@ struct json_writer;
 enum access { ACCESS_RO, ACCESS_RW, ACCESS_OVERLAY };
 enum writes { WRITES_MEMORY, WRITES_DISK, WRITES_NONE };
 enum identity { IDENTITY_AUTO, IDENTITY_ONE, IDENTITY_RANGE, IDENTITY_SHIFTED };
+enum proc { PROC_OWN, PROC_OUTER };
 enum network_mode { NETWORK_NONE, NETWORK_ALLOWLIST, NETWORK_HOST };
 enum profile { PROFILE_DEFAULT, PROFILE_STRICT, PROFILE_DEBUG };
 
@@ -84,6 +85,7 @@ struct policy {
 	char *user;    /* NAME|UID[:GROUP|GID]; default "root" */
 	char *hostname;
 	enum identity identity;
+	enum proc proc;
 	struct policy_env *env; /* later ones win */
 	size_t env_count;
 	struct strv env_pass;
@@ -163,6 +165,7 @@ void policy_write_schema(struct json_writer *w);
 const char *access_name(enum access access);
 const char *writes_name(enum writes writes);
 const char *identity_name(enum identity identity);
+const char *proc_name(enum proc proc);
 const char *network_mode_name(enum network_mode mode);
 const char *profile_name(enum profile profile);
 

@@ -278,7 +278,7 @@ static int start(struct setup *s, struct box *box, struct error *err)
 {
 	char *stack = NULL;
 	pid_t outer = clone_outer(s, &stack);
-	int r = outer < 0 ? explain_userns(-outer, err)
+	int r = outer < 0 ? explain_namespaces(-outer, err)
 			  : feed_outer(s, outer, err);
 
 	if (outer > 0 && r < 0)
@@ -295,17 +295,16 @@ static int start(struct setup *s, struct box *box, struct error *err)
 	box->init = s->shared->init;
 	/* An outer that failed before its maps came is the cause. */
 	if (r < 0 && !s->shared->failed)
-		return r;
+		return explain_error(err);
 	if (status != 0 && s->shared->failed)
-		return error_set(err, ERROR_HOST, s->shared->failed,
-				 "set up the box: %s", s->shared->step);
+		return explain_step(s->shared->step, s->shared->failed, err);
 	if (status != 0 || box->init <= 0)
 		return error_set(err, ERROR_INTERNAL, 0,
 				 "set up the box: outer ended early");
 	/* No race: init is our own child, and nobody else reaps it. */
 	box->pidfd = (int)syscall(SYS_pidfd_open, box->init, 0);
 	if (box->pidfd < 0)
-		return error_set(err, ERROR_HOST, errno, "open init's pidfd");
+		return explain_step("init's pidfd", errno, err);
 	return 0;
 }
 
@@ -332,7 +331,7 @@ static int setup_failed(const struct message *m, struct box_event *ret,
 			struct error *err)
 {
 	ret->type = BOX_SETUP_FAILED;
-	error_set(err, ERROR_HOST, m->code, "set up the box: %s", m->text);
+	explain_step(m->text, m->code, err);
 	return 0;
 }
 

@@ -41,9 +41,26 @@ enum cure explain_call(int code, enum cure otherwise);
  * and its value in *err, the cure as its hint. Returns what error_set does. */
 int explain_userns(int code, struct error *err);
 
+/* The same for a clone(2) with all namespaces of a box: which of them. */
+int explain_namespaces(int code, struct error *err);
+
 /* Only its cure; also where a user namespace was made, but gave no rights over
  * itself: code is what they were refused with. CURE_NONE: none is known. */
 enum cure explain_userns_cure(int code);
+
+/*
+ * A step of set-up failed: *err becomes "set up the box: STEP", with the cause
+ * as far as it can be found, and its cure as the hint. Returns what error_set
+ * does.
+ */
+int explain_step(const char *step, int code, struct error *err);
+
+/*
+ * Adds to an error with ENOSYS, EPERM or EACCES, where there is one, which of
+ * the calls that every box needs is missing or refused here, and the cure.
+ * Returns what error_set returned for *err.
+ */
+int explain_error(struct error *err);
 
 /* An AppArmor profile that allows user namespaces to this binary (absolute). */
 void explain_profile(const char *binary, struct buf *out);

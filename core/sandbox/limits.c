@@ -6,9 +6,12 @@
 #include "sandbox/limits.h"
 
 #include <errno.h>
+#include <linux/keyctl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -108,6 +111,11 @@ static struct means hold_keyring(const struct policy *p,
 {
 	(void)p;
 	(void)plan;
+	/* As init will find it; it only asks. */
+	if (syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING,
+		    0) < 0 &&
+	    (errno == EPERM || errno == ENOSYS))
+		return (struct means){ "seccomp", false };
 	return (struct means){ "session", false };
 }
 
@@ -127,12 +135,20 @@ static struct means hold_landlock(const struct policy *p,
 	return (struct means){ NULL, false };
 }
 
+static struct means hold_proc(const struct policy *p, const struct plan *plan)
+{
+	(void)p;
+	return (struct means){ proc_name(plan->proc),
+			       plan->proc == PROC_OUTER };
+}
+
 static const struct guarantee_row guarantee_rows[] = {
 	{ "identity", NULL, "--identity", hold_identity },
 	{ "network", NULL, "--network", hold_network },
 	{ "syscalls", NULL, "--syscalls", hold_filter },
 	{ "keyring", NULL, NULL, hold_keyring },
 	{ "landlock", NULL, NULL, hold_landlock },
+	{ "proc", NULL, NULL, hold_proc },
 	{ "time", "limits.time", "--timeout", hold_supervisor },
 	{ "lifetime", "limits.lifetime", "--lifetime", hold_supervisor },
 	{ "cpu_time", "limits.cpu_time", "--cpu-time", hold_cpu_time },
@@ -184,6 +200,8 @@ static int refuse(const struct guarantee_row *row, const struct means *m,
 	if (row->hold == hold_landlock)
 		return error_hint(err, "Landlock is used with --network host, "
 				       "from Linux 6.12 on");
+	if (row->hold == hold_proc)
+		return error_hint(err, "a policy says \"proc\": \"outer\"");
 	if (row->hold == hold_cgroup)
 		return error_hint(err,
 				  "%s needs control groups; without the limit: "

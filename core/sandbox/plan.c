@@ -108,6 +108,23 @@ static int plan_unbuilt(const struct policy *p, struct error *err)
 	return error_hint(err, "leave it away");
 }
 
+/*
+ * With the outer /proc, whose sysctls may be read-only, the filter alone keeps
+ * the box from user namespaces of its own, and it can't see clone3's flags.
+ */
+static int plan_proc(const struct policy *p, struct plan *plan,
+		     struct error *err)
+{
+	plan->proc = p->proc;
+	if (p->proc == PROC_OWN || (!strv_has(&p->syscalls_allow, "clone3") &&
+				    !strv_has(&p->syscalls_allow, "@clone3")))
+		return 0;
+	error_set(err, ERROR_POLICY, 0,
+		  "clone3 can't be allowed with proc outer: the box could make "
+		  "user namespaces");
+	return error_hint(err, "leave one of the two away");
+}
+
 /* ---- the command ---- */
 
 static void env_set(struct strv *env, const char *name, const char *value)
@@ -188,6 +205,8 @@ int plan_build(const struct plan_input *in, struct plan *ret, struct error *err)
 	if (r == 0)
 		r = plan_root_build(in, ret, err);
 
+	if (r == 0)
+		r = plan_proc(p, ret, err);
 	if (r == 0)
 		r = plan_network(p, ret, err);
 	if (r == 0)

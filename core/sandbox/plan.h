@@ -79,6 +79,7 @@ struct plan {
 	struct plan_root root;
 	char *hostname;
 	enum network_mode network;
+	enum proc proc;
 	struct plan_mount *mounts; /* in order: parents before children */
 	size_t mount_count;
 	bool writable_volumes; /* of the host, not overlays */

@@ -163,6 +163,7 @@ void plan_write(const struct plan *plan, struct json_writer *w)
 	write_namespaces(plan, w);
 	json_key_string(w, "hostname", plan->hostname);
 	json_key_string(w, "network", network_mode_name(plan->network));
+	json_key_string(w, "proc", proc_name(plan->proc));
 	write_root(plan, w);
 	write_mounts(plan, w);
 	write_limits(plan, w);

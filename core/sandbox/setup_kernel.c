@@ -17,15 +17,42 @@
 
 enum { NO_EFFECT = MS_NOSUID | MS_NODEV | MS_NOEXEC };
 
+/*
+ * The caller's /proc, for a policy that says so: numbers of processes there are
+ * others than in the box, and all that the caller sees has its command line
+ * there. /proc/self is right, as the kernel resolves it for the process that
+ * asks. Read-only, since a box's root with the caller's id owns the files of
+ * the caller's processes (oom_score_adj); what lies below comes with it, for a
+ * user namespace may not look behind it (mount_namespaces(7)).
+ */
+static int bind_outer_proc(struct setup *s)
+{
+	struct mount_attr attr = {
+		.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+			    MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
+		.propagation = MS_PRIVATE,
+	};
+	auto_close int tree =
+		open_tree(AT_FDCWD, "/proc",
+			  OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+
+	if (tree < 0 ||
+	    mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr,
+			  sizeof(attr)) < 0 ||
+	    move_mount(tree, "", AT_FDCWD, "proc", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return setup_fail(s, "the outer /proc");
+	/* Engines mount it read-only; then the filter alone keeps a box from
+	 * user namespaces of its own (plan_proc() in plan.c). */
+	file_put(AT_FDCWD, "/proc/sys/user/max_user_namespaces", "0");
+	return 0;
+}
+
 int setup_proc(struct setup *s)
 {
+	if (s->plan->proc == PROC_OUTER)
+		return bind_outer_proc(s);
 	if (mount("proc", "proc", "proc", NO_EFFECT, NULL) < 0)
-		/* mount_too_revealing(), fs/namespace.c: a /proc with covered
-		 * parts, as in most containers, may not be had anew. */
-		return setup_fail(s, errno == EPERM
-					     ? "proc: the /proc of this "
-					       "container is partly covered"
-					     : "proc");
+		return setup_fail(s, "a new one");
 	/* While it can still be written: no user namespaces below the box's,
 	 * which would give back every capability over themselves. */
 	int r = file_put(AT_FDCWD, "proc/sys/user/max_user_namespaces", "0");
@@ -40,9 +67,12 @@ int setup_masks(struct setup *s)
 	static const char *const masked[] = { "proc/keys", "proc/config.gz",
 					      "proc/iomem", "proc/kallsyms",
 					      "proc/interrupts" };
-	int r = setup_bind_over_itself(
-		"proc/sys", MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
-				    MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	int r = s->plan->proc == PROC_OUTER
+			? 0
+			: setup_bind_over_itself(
+				  "proc/sys",
+				  MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+					  MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 
 	if (r < 0)
 		return r;

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "sandbox/explain.h"
 
 static bool signal_is_ignored(int signal)
 {
@@ -49,20 +50,26 @@ int caller_signals(struct error *err)
 	return fd;
 }
 
-int caller_watch(void)
+int caller_watch(struct error *err)
 {
 	pid_t parent = getppid();
 
 	if (parent <= 1)
-		return -1;
+		return -ENOENT;
 	int fd = pidfd_open(parent, 0);
+	int code = errno;
 
 	/* Its number may be another process's by now. */
-	if (getppid() == parent)
-		return fd < 0 ? -1 : fd;
+	if (getppid() != parent) {
+		if (fd >= 0)
+			close(fd);
+		return -ESRCH;
+	}
 	if (fd >= 0)
-		close(fd);
-	return -ESRCH;
+		return fd;
+	error_set(err, ERROR_HOST, code,
+		  "watch the process that started llmbox");
+	return explain_error(err);
 }
 
 void caller_stop(void)

@@ -14,11 +14,11 @@ struct error;
 int caller_signals(struct error *err);
 
 /*
- * A pidfd of the parent, readable when it ends; -1 where that is nobody to wait
- * for (init, or outside of this pid namespace) or the kernel can't. -ESRCH: it
- * ended just now.
+ * A pidfd of the parent, readable when it ends; -ENOENT where that is nobody to
+ * wait for (init, or outside of this pid namespace), -ESRCH where it ended just
+ * now. Else an error: it can't be watched.
  */
-int caller_watch(void);
+int caller_watch(struct error *err);
 
 /* The default action of SIGTSTP: returns when continued, or at once where
  * nobody could continue this process. */

@@ -12,6 +12,7 @@
 #   $LLMBOX          the binary
 #   $BUSYBOX         a root with busybox, all its applets, and /bin/helper
 #   $HELPER          a root with /bin/helper only (tests/lib/helper.c)
+#   $DEGRADE         a worse kernel for a command (tests/lib/degrade.c)
 #   $INPUTS          what make_inputs.py makes: RF-01-*.tar, PJ-*.json, ...
 #   $DEBIAN          a Debian tree; only below make check-real and bench
 #   $T               a private directory, removed at the end
@@ -29,6 +30,7 @@ CACHE=$LLMBOX_BUILD/tests/cache
 BUSYBOX=$CACHE/busybox.tar
 HELPER=$CACHE/helper.tar
 INPUTS=$CACHE/inputs
+DEGRADE=$LLMBOX_BUILD/tests/lib/degrade
 
 # The caller's own store, policy and named boxes take no part.
 export XDG_DATA_HOME="$T/data" XDG_STATE_HOME="$T/state"
