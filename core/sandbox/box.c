@@ -146,14 +146,13 @@ static void handed_close(struct handed *h)
 	fd_close(&h->userns);
 }
 
-static int hand_tree(const struct setup *s, const char *path, int userns,
-		     bool writable, struct handed *h, struct error *err)
+static int hand_tree(const struct setup *s, int userns, struct handed *h,
+		     struct error *err)
 {
-	uint64_t attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
-			(writable ? 0 : MOUNT_ATTR_RDONLY);
-	int fd = idmap_clone_mount(AT_FDCWD, path,
-				   s->plan->root.idmapped ? userns : -1, false,
-				   attr, err);
+	const struct plan_root *root = &s->plan->root;
+	int fd = idmap_clone_mount(
+		AT_FDCWD, root->tree, root->idmapped ? userns : -1, false,
+		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_RDONLY, err);
 
 	if (fd < 0)
 		return error_hint(err, "a box of host root needs a file system "
@@ -161,6 +160,28 @@ static int hand_tree(const struct setup *s, const char *path, int userns,
 				       "as image: tar -C DIR -c . | llmbox "
 				       "image import - NAME");
 	h->fds[h->count++] = fd;
+	return 0;
+}
+
+/* Given to the box's root instead of being idmapped, which not every file
+ * system can: so no file of a box is ever host root's on disk either. */
+static int hand_disk(const struct plan *plan, struct handed *h,
+		     struct error *err)
+{
+	uid_t uid;
+	gid_t gid;
+	int fd = idmap_clone_mount(AT_FDCWD, plan->root.disk, -1, false,
+				   MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, err);
+
+	if (fd < 0)
+		return fd;
+	h->fds[h->count++] = fd;
+	if (!idmap_to_host(plan->ids.uid, plan->ids.uid_count, 0, &uid) ||
+	    !idmap_to_host(plan->ids.gid, plan->ids.gid_count, 0, &gid))
+		return error_set(err, ERROR_INTERNAL, 0, "the box has no root");
+	if (fchownat(fd, "", uid, gid, AT_EMPTY_PATH) < 0)
+		return error_set(err, ERROR_STATE, errno, "give %s to the box",
+				 plan->root.disk);
 	return 0;
 }
 
@@ -231,9 +252,9 @@ static int hand_mounts(const struct setup *s, pid_t outer, struct error *err)
 	if (userns < 0)
 		return error_set(err, ERROR_HOST, errno, "open %s", path);
 	if (plan->root.tree)
-		r = hand_tree(s, plan->root.tree, userns, false, &h, err);
+		r = hand_tree(s, userns, &h, err);
 	if (r == 0 && plan->root.disk)
-		r = hand_tree(s, plan->root.disk, userns, true, &h, err);
+		r = hand_disk(plan, &h, err);
 	for (size_t i = 0; r == 0 && i < plan->mount_count; i++)
 		if (plan->mounts[i].mount->source)
 			r = hand_volume(plan, &plan->mounts[i], &h, err);
