@@ -38,9 +38,12 @@ static bool has_overlay(const struct policy *policy)
 
 bool plan_wants_disk(const struct policy *policy, bool has_tree)
 {
+	/* A read-only root has nothing to replace. */
+	bool writes = has_tree && policy->writes != WRITES_NONE;
+
 	if (has_tree && policy->writes == WRITES_DISK)
 		return true;
-	return (has_tree || has_overlay(policy)) && !tmpfs_has_user_xattrs();
+	return (writes || has_overlay(policy)) && !tmpfs_has_user_xattrs();
 }
 
 static int plan_root_build(const struct plan_input *in, struct plan *plan,
@@ -61,6 +64,7 @@ static int plan_root_build(const struct plan_input *in, struct plan *plan,
 	if (!in->disk)
 		return 0;
 	root->disk = mem_strdup(in->disk);
+	root->only_disk = root->writes != WRITES_DISK;
 	if (in->tree && root->writes == WRITES_MEMORY)
 		root->writes = WRITES_DISK;
 	return 0;

@@ -38,8 +38,9 @@ struct plan_root {
 	char *tree;    /* the lower directory; NULL for the host view */
 	bool idmapped; /* lower handed to init as an idmapped mount */
 	enum writes writes;
-	char *disk; /* absolute directory for upper layers, the root's and
-		       volumes'; NULL: they lie in memory */
+	char *disk;     /* absolute directory for upper layers, the root's and
+			   volumes'; NULL: they lie in memory */
+	bool only_disk; /* not asked for: memory can't hold them here */
 };
 
 struct plan_mount {

@@ -93,12 +93,17 @@ static int attach_lower(struct setup *s)
 
 static int overlay_failed(struct setup *s)
 {
+	const struct plan_root *root = &s->plan->root;
+
 	if (s->disk >= 0)
 		return setup_fail(
 			s,
 			"overlay with its writes in %s: can that file "
-			"system hold them? --writes memory needs none",
-			s->plan->root.disk);
+			"system hold them? %s",
+			root->disk,
+			root->only_disk ? "before Linux 6.6 memory can't; "
+					  "XDG_STATE_HOME may name another"
+					: "--writes memory needs none");
 	return setup_fail(s, errno == EINVAL
 				     ? "overlay; are there mounts below "
 				       "the tree?"

@@ -87,6 +87,10 @@ else
 fi
 if [ "$RC" -eq 9 ]; then
 	skip 'state on an overlay' 'no overlay can be mounted here'
+elif ! has_tmpfs_xattrs; then
+	is 'state on an overlay: refused, as memory is no way out' \
+		"$(sed -n 1p "$T/run.out")" 125
+	like 'state on an overlay: the cure is named' "$ERR" XDG_STATE_HOME
 else
 	is 'state on an overlay: memory works' "$(sed -n 1p "$T/run.out")" \
 		memory

@@ -19,6 +19,7 @@
 #   need COMMAND...  skips the script where one is missing
 #   is_root          are we the host's root?
 #   has_range        has the caller subordinate ids that boxes can use?
+#   has_tmpfs_xattrs  can this kernel's tmpfs be an overlay's upper layer?
 #   wait_until COMMAND...  polls until it returns 0; fails after a long while
 #   ptyrun ARG...    tests/lib/ptyrun.py: a command at a terminal
 #   json FILE EXPRESSION   a Python expression over the document d, printed
@@ -73,6 +74,14 @@ tap_cleanup()
 	chmod -R u+rwX "$T" 2>/dev/null
 	rm -rf "$T" 2>/dev/null || is_root ||
 		unshare --map-root-user --map-auto rm -rf "$T"
+}
+
+# Linux 6.6; before it upper layers lie on disk whatever is asked for.
+has_tmpfs_xattrs()
+{
+	python3 -c '
+import os
+os.setxattr(os.memfd_create("test"), "user.test", b"y")' 2>/dev/null
 }
 
 # Not a limit on speed: it only turns a hang into a failure.
