@@ -25,6 +25,7 @@
 #include "rootfs/image.h"
 #include "sandbox/accounts.h"
 #include "sandbox/idmap.h"
+#include "sandbox/placeholder.h"
 #include "sandbox/plan.h"
 #include "super/report.h"
 #include "super/run.h"
@@ -41,6 +42,7 @@ struct run {
 	struct scratch scratch;
 	struct plan plan;
 	bool planned; /* plan is whole */
+	struct placeholders placeholders;
 	struct result result;
 };
 
@@ -55,6 +57,7 @@ static void run_init(struct run *run, const struct arguments *args, bool shell)
 		.report = { .fd = -1 },
 		.image = IMAGE_INIT,
 		.scratch = SCRATCH_INIT,
+		.placeholders = PLACEHOLDERS_INIT,
 	};
 	policy_init(&run->policy);
 }
@@ -198,6 +201,7 @@ static int prepare(struct run *run, struct error *err)
 	int r = box_options_policy(run->args, &run->policy, err);
 
 	scratch_sweep();
+	placeholders_sweep();
 	if (r == 0)
 		r = choose_identity(run, err);
 	if (r == 0 && plan_wants_disk(&run->policy, run->image.tree))
@@ -242,7 +246,11 @@ static void carry_out(struct run *run)
 		.capture_max = RUN_CAPTURE_MAX,
 	};
 
-	run_box(&run->plan, &options, &run->result, &err);
+	if (placeholders_hold(&run->plan, &run->placeholders, &err) < 0)
+		result_from_error(&run->result, &err);
+	else
+		run_box(&run->plan, &options, &run->result, &err);
+	placeholders_release(&run->placeholders);
 }
 
 static void tell_changes(const struct run *run)

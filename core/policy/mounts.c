@@ -21,14 +21,6 @@ static const char *const protect_builtin[] = {
 	".vscode",    ".github/workflows",
 };
 
-bool policy_protects_anyway(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(protect_builtin); i++)
-		if (strcmp(protect_builtin[i], name) == 0)
-			return true;
-	return false;
-}
-
 static void mount_add(struct policy *p, const struct policy_mount *m)
 {
 	p->mounts =

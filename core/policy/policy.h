@@ -140,9 +140,6 @@ int policy_add_project(struct policy *p, const char *option, const char *text,
 int policy_add_tmpfs(struct policy *p, const char *option, const char *text,
 		     struct error *err);
 
-/* Is the name one that every writable volume protects where it has it? */
-bool policy_protects_anyway(const char *name);
-
 /*
  * After the last change: checks that no single field can (mounts that
  * contradict each other, unsafe targets such as /proc, names in require and

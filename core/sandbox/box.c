@@ -34,6 +34,7 @@
 #include "base/mem.h"
 #include "sandbox/explain.h"
 #include "sandbox/setup.h"
+#include "sandbox/submount.h"
 
 enum { OUTER_STACK = 256 << 10 };
 
@@ -70,6 +71,8 @@ static int setup_open(struct setup *s, const struct plan *plan,
 	s->plan = plan;
 	memcpy(s->stdio, stdio, sizeof(s->stdio));
 	s->detail[0] = '\0';
+	s->kept = NULL;
+	s->kept_count = 0;
 	s->shared = mmap(NULL, sizeof(*s->shared), PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (s->shared == MAP_FAILED) {
@@ -209,6 +212,41 @@ static int volume_userns(const struct plan *plan, const struct plan_mount *m,
 	return h->userns;
 }
 
+struct unmapped {
+	int userns;
+	const char *source;
+	struct error *err;
+};
+
+static int name_unmapped(void *data, const char *path, const char *type)
+{
+	struct unmapped *u = data;
+	auto_free char *whole = mem_printf("%s/%s", u->source, path);
+	auto_close int fd =
+		idmap_clone_mount(AT_FDCWD, whole, u->userns, false, 0, NULL);
+
+	if (fd >= 0)
+		return 0;
+	error_set(u->err, ERROR_HOST, 0,
+		  "%s, which is mounted in it (%s), can't be mapped to the ids "
+		  "of the box",
+		  whole, type);
+	error_hint(u->err, "unmount it, or use access ro or overlay");
+	return 1;
+}
+
+/* Which of the mounts below is it? Keeps *err where it is the source's own. */
+static void explain_unmapped(const char *source, int userns, struct error *err)
+{
+	auto_free char *real = realpath(source, NULL);
+	struct unmapped u = { userns, real, err };
+	auto_close int own =
+		idmap_clone_mount(AT_FDCWD, source, userns, false, 0, NULL);
+
+	if (own >= 0 && real)
+		(void)submounts_visit(real, name_unmapped, &u);
+}
+
 static int hand_volume(const struct plan *plan, const struct plan_mount *m,
 		       struct handed *h, struct error *err)
 {
@@ -227,8 +265,10 @@ static int hand_volume(const struct plan *plan, const struct plan_mount *m,
 	if (fd < 0 && !writable)
 		fd = idmap_clone_mount(AT_FDCWD, m->mount->source, -1, true,
 				       attr, err);
-	if (fd < 0)
+	if (fd < 0) {
+		explain_unmapped(m->mount->source, userns, err);
 		return error_prefix(err, "volume %s", m->mount->source);
+	}
 	h->fds[h->count++] = fd;
 	if (fstat(fd, &st) < 0 || st.st_dev != m->dev || st.st_ino != m->ino)
 		return error_set(err, ERROR_HOST, 0,

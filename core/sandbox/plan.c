@@ -235,6 +235,8 @@ void plan_release(struct plan *plan)
 	free(plan->root.tree);
 	free(plan->root.disk);
 	free(plan->hostname);
+	for (size_t i = 0; i < plan->mount_count; i++)
+		protect_release(&plan->mounts[i].protect);
 	free(plan->mounts);
 	for (size_t i = 0; i < plan->limits.rlimit_count; i++)
 		free(plan->limits.rlimits[i].name);

@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "policy/policy.h"
 #include "sandbox/idmap.h"
+#include "sandbox/protect.h"
 #include "sandbox/seccomp.h"
 
 struct error;
@@ -50,6 +51,9 @@ struct plan_mount {
 	ino_t ino;
 	uid_t owner; /* of the source, on the host */
 	gid_t group;
+	struct protect protect; /* of a writable directory */
+	bool on_volume; /* its place lies on a writable volume: init holds it
+			   as a placeholder (placeholder.h) */
 };
 
 struct plan_limits {

@@ -68,6 +68,25 @@ static void write_root(const struct plan *plan, struct json_writer *w)
 	json_end_object(w);
 }
 
+/* What is to be made on the host for the time of the run. */
+static void write_missing(const struct protect *p, struct json_writer *w)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < p->count; i++) {
+		if (!p->steps[i].missing)
+			continue;
+		if (!any) {
+			json_key(w, "placeholders");
+			json_begin_array(w);
+		}
+		any = true;
+		json_string(w, p->steps[i].path);
+	}
+	if (any)
+		json_end_array(w);
+}
+
 static void write_mounts(const struct plan *plan, struct json_writer *w)
 {
 	json_key(w, "mounts");
@@ -80,6 +99,7 @@ static void write_mounts(const struct plan *plan, struct json_writer *w)
 		if (m->source) {
 			json_key_string(w, "source", m->source);
 			json_key_string(w, "access", access_name(m->access));
+			write_missing(&plan->mounts[i].protect, w);
 		} else {
 			json_key_string(w, "type", "tmpfs");
 			write_limit(w, "size", m->size);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/mem.h"
 
 int setup_fail(struct setup *s, const char *format, ...)
 {
@@ -56,6 +57,56 @@ int setup_attach(int mount, int target)
 			  MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0
 		       ? -errno
 		       : 0;
+}
+
+int setup_cover_with_itself(int fd, uint64_t attributes)
+{
+	struct mount_attr attr = { .attr_set = attributes,
+				   .propagation = MS_PRIVATE };
+	auto_close int tree = open_tree(fd, "",
+					OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
+						AT_EMPTY_PATH | AT_RECURSIVE);
+
+	if (tree < 0 || mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE,
+				      &attr, sizeof(attr)) < 0)
+		return -errno;
+	return setup_attach(tree, fd);
+}
+
+int setup_cover_with_nothing(struct setup *s, int fd)
+{
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY };
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	const char *name = S_ISDIR(st.st_mode) ? "hidden.d" : "hidden";
+	int r = S_ISDIR(st.st_mode) ? setup_mkdir(s->scratch, name, 0555)
+				    : setup_write(s->scratch, name, "", 0444);
+
+	if (r < 0 && r != -EEXIST)
+		return r;
+	auto_close int tree = open_tree(s->scratch, name,
+					OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+	if (tree < 0 ||
+	    mount_setattr(tree, "", AT_EMPTY_PATH, &attr, sizeof(attr)) < 0)
+		return -errno;
+	return setup_attach(tree, fd);
+}
+
+bool setup_is_mount_point(int fd)
+{
+	struct statx st;
+
+	return statx(fd, "", AT_EMPTY_PATH, 0, &st) == 0 &&
+	       (st.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+}
+
+void setup_keep(struct setup *s, int fd)
+{
+	s->kept = mem_resize(s->kept, s->kept_count + 1, sizeof(*s->kept));
+	s->kept[s->kept_count++] = fd;
 }
 
 int setup_bind_over_itself(const char *path, uint64_t attributes)

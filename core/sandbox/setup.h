@@ -52,6 +52,8 @@ struct setup {
 	int scratch;                      /* the tmpfs with upper, /tmp, ... */
 	int etc;                          /* the box's /etc */
 	int devpts;                       /* root of the box's own devpts */
+	int *kept; /* open until init ends: it holds them locked */
+	size_t kept_count;
 	char detail[MESSAGE_TEXT_MAX - 32]; /* what a failing step worked on */
 };
 
@@ -69,6 +71,8 @@ setup_step setup_maps, setup_ids, setup_parent, setup_descriptors;
 setup_step setup_sources, setup_volumes, setup_workdir;
 /* setup_protect.c */
 setup_step setup_protect;
+/* setup_search.c: a part of it; volume is the mounted one */
+int setup_search(struct setup *s, const struct plan_mount *m, int volume);
 /* setup_root.c */
 setup_step setup_scratch, setup_root, setup_pivot;
 /* setup_made.c: files and directories that every box has, and the host view */
@@ -95,6 +99,15 @@ int setup_bind_over_itself(const char *path, uint64_t attributes);
 const char *setup_uppers(const struct setup *s);
 /* Puts a detached mount on what target (O_PATH) is. */
 int setup_attach(int mount, int target);
+/* Clones the mount at fd with what is below it and puts that over fd itself,
+ * with these MOUNT_ATTR_... */
+int setup_cover_with_itself(int fd, uint64_t attributes);
+/* Something empty and read-only over fd: a directory over a directory, a file
+ * over anything else. */
+int setup_cover_with_nothing(struct setup *s, int fd);
+bool setup_is_mount_point(int fd);
+/* Leaves fd open for as long as init lives. */
+void setup_keep(struct setup *s, int fd);
 
 /* ---- the processes ---- */
 

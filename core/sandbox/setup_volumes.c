@@ -17,7 +17,11 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "sandbox/placeholder.h"
 #include "sandbox/setup.h"
+#include "sandbox/submount.h"
+
+enum { PLACE_TRIES = 100 };
 
 /* ---- sources ---- */
 
@@ -209,6 +213,37 @@ static int mount_overlay(struct setup *s, int source, const char *upper,
 	return 0;
 }
 
+struct first_mount {
+	struct setup *s;
+	const char *source;
+};
+
+static int name_mount(void *data, const char *path, const char *type)
+{
+	struct first_mount *m = data;
+
+	errno = EINVAL;
+	return setup_fail(m->s,
+			  "%s: %s/%s is mounted in it (%s), and an overlay "
+			  "can't cross that: unmount it, or use access ro or "
+			  "rw",
+			  m->source, m->source, path, type);
+}
+
+/* mount_namespaces(7): the mounts below are locked in a user namespace, and an
+ * overlay would show what is behind them. */
+static int overlay_failed(struct setup *s, size_t index, const char *lower)
+{
+	struct first_mount m = { s, s->plan->mounts[index].mount->source };
+	int code = -errno;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/tmp/%s", lower);
+	if (code == -EINVAL)
+		(void)submounts_visit(path, name_mount, &m);
+	return code;
+}
+
 static int attach_overlay(struct setup *s, size_t index, int target)
 {
 	int uppers = s->disk >= 0 ? s->disk : s->scratch;
@@ -230,7 +265,7 @@ static int attach_overlay(struct setup *s, size_t index, int target)
 		return -errno;
 	r = mount_overlay(s, source, upper, work, root);
 	if (r < 0)
-		return r;
+		return overlay_failed(s, index, lower);
 	if (s->plan->mounts[index].mount->project) {
 		s->project_lower = source;
 		s->project_upper = openat(uppers, upper,
@@ -242,10 +277,32 @@ static int attach_overlay(struct setup *s, size_t index, int target)
 		       : 0;
 }
 
+/* Where the place lies on a writable volume, another box may be about to
+ * remove it. */
+static int open_held_target(struct setup *s, const struct plan_mount *m)
+{
+	for (int i = 0; i < PLACE_TRIES; i++) {
+		auto_close int target = open_target(s, m);
+
+		if (target < 0 || !m->on_volume)
+			return fd_take(target);
+		int lock = placeholder_lock_place(s->root, m->mount->target);
+
+		if (lock >= 0)
+			setup_keep(s, lock);
+		if (lock == -EBUSY)
+			return lock;
+		/* What can't be opened was there before: not a placeholder. */
+		if (lock != -ENOENT)
+			return fd_take(target);
+	}
+	return -EBUSY;
+}
+
 static int attach_volume(struct setup *s, size_t index)
 {
 	const struct plan_mount *m = &s->plan->mounts[index];
-	auto_close int target = open_target(s, m);
+	auto_close int target = open_held_target(s, m);
 
 	if (target < 0)
 		return target;
@@ -258,13 +315,55 @@ static int attach_volume(struct setup *s, size_t index)
 	return setup_attach(s->sources[index], target);
 }
 
+/* The mount that the target of a volume leads to. */
+static int mount_id(struct setup *s, size_t index, uint64_t *ret_id)
+{
+	auto_close int fd = path_open_in(
+		s->root, s->plan->mounts[index].mount->target, O_PATH, 0);
+	struct statx st;
+
+	if (fd < 0)
+		return fd;
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0)
+		return -errno;
+	*ret_id = st.stx_mnt_id;
+	return 0;
+}
+
+/* Targets come in the order of their texts. Where links of the image make two
+ * of them one place, or one lie in the other, a later mount may have covered an
+ * earlier one. */
+static int check_covered(struct setup *s, const uint64_t *ids)
+{
+	for (size_t i = 0; i < s->plan->mount_count; i++) {
+		uint64_t now;
+		int r = mount_id(s, i, &now);
+
+		if (r == 0 && now == ids[i])
+			continue;
+		errno = r < 0 ? -r : ELOOP;
+		return setup_fail(s,
+				  "another mount covers that on %s; links of "
+				  "the image lead both to one place: name it",
+				  s->plan->mounts[i].mount->target);
+	}
+	return 0;
+}
+
 int setup_volumes(struct setup *s)
 {
+	uint64_t ids[SETUP_MOUNTS_MAX];
+
 	for (size_t i = 0; i < s->plan->mount_count; i++) {
 		int r = attach_volume(s, i);
 
+		if (r == 0)
+			r = mount_id(s, i, &ids[i]);
+
 		if (r < 0) {
 			errno = -r;
+			if (s->detail[0])
+				return r;
 			return setup_fail(
 				s,
 				r == -EROFS
@@ -274,6 +373,10 @@ int setup_volumes(struct setup *s)
 				s->plan->mounts[i].mount->target);
 		}
 	}
+	int r = check_covered(s, ids);
+
+	if (r < 0)
+		return r;
 	return fchdir(s->root) < 0 ? -errno : 0;
 }
 

@@ -8,15 +8,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/dirs.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "sandbox/plan.h"
 #include "sandbox/setup.h"
 
@@ -165,6 +168,13 @@ static int check_project(const struct policy_mount *m, const struct stat *st,
 	return 0;
 }
 
+static bool is_proc(int fd)
+{
+	struct statfs st;
+
+	return fstatfs(fd, &st) < 0 || st.f_type == PROC_SUPER_MAGIC;
+}
+
 static int check_source(const struct plan_input *in, struct plan_mount *ret,
 			struct error *err)
 {
@@ -180,6 +190,12 @@ static int check_source(const struct plan_input *in, struct plan_mount *ret,
 	ret->ino = st.st_ino;
 	ret->owner = st.st_uid;
 	ret->group = st.st_gid;
+	if (is_proc(fd))
+		return refuse(m, "would show the host's processes", NULL, err);
+	if (S_ISSOCK(st.st_mode))
+		return refuse(m,
+			      "is a socket, and who answers there is outside",
+			      "no box can use a socket of the host", err);
 	if (!ret->directory && !S_ISREG(st.st_mode))
 		return refuse(m, "is neither a directory nor a regular file",
 			      NULL, err);
@@ -193,7 +209,40 @@ static int check_source(const struct plan_input *in, struct plan_mount *ret,
 		if (r < 0)
 			return r;
 	}
-	return m->access == ACCESS_RW ? check_writable(in, m, fd, &st, err) : 0;
+	if (m->access != ACCESS_RW)
+		return 0;
+	int r = check_writable(in, m, fd, &st, err);
+
+	if (r == 0 && ret->directory)
+		r = protect_plan(m->source, fd, "", &m->protect, &ret->protect,
+				 err);
+	return r;
+}
+
+/*
+ * Of two writable volumes one may hold the other: what is protected in that is
+ * reached by way of this one too.
+ */
+static int protect_inner(struct plan_mount *outer,
+			 const struct plan_mount *inner, struct error *err)
+{
+	const struct policy_mount *o = outer->mount, *i = inner->mount;
+
+	if (outer == inner || !volume_is_writable_dir(outer) ||
+	    !volume_is_writable_dir(inner))
+		return 0;
+	auto_free char *above = realpath(o->source, NULL);
+	auto_free char *below = realpath(i->source, NULL);
+	auto_close int fd = open(o->source, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (!above || !below || fd < 0)
+		return error_set(err, ERROR_POLICY, errno, "volume %s",
+				 o->source);
+	if (strcmp(above, below) == 0 || !path_is_below(below, above))
+		return 0;
+	return protect_plan(o->source, fd,
+			    below + (above[1] ? strlen(above) + 1 : 1),
+			    &i->protect, &outer->protect, err);
 }
 
 /* A parent before what is mounted in it, whatever the policy's order. */
@@ -202,6 +251,12 @@ static int compare_targets(const void *a, const void *b)
 	const struct plan_mount *x = a, *y = b;
 
 	return strcmp(x->mount->target, y->mount->target);
+}
+
+bool volume_is_writable_dir(const struct plan_mount *m)
+{
+	return m->mount->source && m->directory &&
+	       m->mount->access == ACCESS_RW;
 }
 
 int volumes_plan(const struct plan_input *in, struct plan *plan,
@@ -215,7 +270,7 @@ int volumes_plan(const struct plan_input *in, struct plan *plan,
 				 SETUP_MOUNTS_MAX);
 	plan->mounts = mem_resize(NULL, p->mount_count, sizeof(*plan->mounts));
 	for (size_t i = 0; i < p->mount_count; i++) {
-		struct plan_mount *m = &plan->mounts[i];
+		struct plan_mount *m = &plan->mounts[plan->mount_count++];
 
 		*m = (struct plan_mount){ .mount = &p->mounts[i],
 					  .directory = true };
@@ -224,7 +279,14 @@ int volumes_plan(const struct plan_input *in, struct plan *plan,
 		if (r < 0)
 			return r;
 	}
-	plan->mount_count = p->mount_count;
+	for (size_t i = 0; i < plan->mount_count; i++)
+		for (size_t j = 0; j < plan->mount_count; j++) {
+			int r = protect_inner(&plan->mounts[i],
+					      &plan->mounts[j], err);
+
+			if (r < 0)
+				return r;
+		}
 	for (size_t i = 0; i < plan->mount_count; i++)
 		if (plan->mounts[i].mount->source &&
 		    plan->mounts[i].mount->access == ACCESS_RW)

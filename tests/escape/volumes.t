@@ -64,62 +64,6 @@ else
 	inapplicable 'no SETFCAP beside a volume of root' 'needs host root and setcap'
 fi
 
-# ---- protected and hidden names
-
-P=$T/project
-mkdir -p "$P/.git/hooks" "$P/sub" "$P/a/b/c"
-echo config > "$P/.git/config"
-echo secret > "$P/.env"
-echo secret > "$P/a/b/.env"
-cat > "$T/protect.json" <<'JSON'
-{ "mounts": [ { "source": "project", "target": "/p", "access": "rw",
-	"protect": ["a/b/c"], "hide": ["**/.env", "sub"] } ] }
-JSON
-# attack COMMAND: fails in the box; the same works outside, on a copy
-attack()
-{
-	# shellcheck disable=SC2086
-	run box --policy "$T/protect.json" -r "$BUSYBOX" $allow -w /p -- \
-		sh -c "$1"
-	isnt "$1 fails" "$RC" 0
-	rm -rf "$T/copy"
-	cp -r "$P" "$T/copy"
-	ok "$1 works outside" sh -c "cd '$T/copy' && $1"
-}
-attack ': > .git/hooks/post-checkout'
-attack 'echo more >> .git/config'
-attack 'mv .git g'
-attack 'rm -r .git/hooks'
-attack 'mv a x'
-attack 'mv a/b x'
-attack ': > a/b/c/new'
-attack 'rm -r a'
-attack 'chmod 777 .git/hooks'
-attack 'ln -s /etc/passwd .git/hooks/x'
-attack 'ln .git/config other'
-attack 'grep -q secret .env'
-attack 'grep -q secret a/b/.env'
-attack 'ln .env other && grep -q secret other'
-attack 'mv .env other'
-attack 'mv a/b/.env other && grep -q secret other'
-# shellcheck disable=SC2086
-run box --policy "$T/protect.json" -r "$BUSYBOX" $allow -w /p -- \
-	sh -c 'wc -c < .env; ls -A sub | wc -l; echo new > new; echo x > .git/x'
-is 'hidden names are there, and empty' "$(echo "$OUT" | tr '\n' ' ')" '0 0 '
-is 'the rest can be written' "$(cat "$P/new" "$P/.git/x")" "new
-x"
-is 'and nothing protected was' "$(cat "$P/.git/config")" config
-sed 's|a/b/c|no/such|' "$T/protect.json" > "$T/missing.json"
-# shellcheck disable=SC2086
-run box --policy "$T/missing.json" -r "$BUSYBOX" $allow -- true
-is 'what is not there can not be protected' "$RC" 125
-like 'and is named' "$ERR" 'protect no/such'
-ln -s sub "$P/link"
-sed 's|a/b/c|link|' "$T/protect.json" > "$T/missing.json"
-# shellcheck disable=SC2086
-run box --policy "$T/missing.json" -r "$BUSYBOX" $allow -- true
-is 'nor can a link, which the box could replace' "$RC" 125
-
 # ---- llmbox's own files
 
 H=$T/home
