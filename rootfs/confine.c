@@ -199,7 +199,8 @@ static const unsigned short allowed[] = {
 	SYS_brk,          SYS_futex,        SYS_getrandom,  SYS_clock_gettime,
 	SYS_sysinfo,      SYS_rt_sigaction, SYS_getpid,     SYS_gettid,
 	SYS_rt_sigreturn, SYS_tgkill,       SYS_exit_group, SYS_rt_sigprocmask,
-	SYS_pread64,      SYS_sched_yield,  SYS_exit,
+	SYS_pread64,      SYS_sched_yield,  SYS_exit,       SYS_readlinkat,
+	SYS_flistxattr,   SYS_fgetxattr,
 };
 
 static int confine_filter(void)

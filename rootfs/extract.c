@@ -30,6 +30,7 @@
 #include "base/mem.h"
 #include "rootfs/confine.h"
 #include "rootfs/extract_child.h"
+#include "rootfs/tree_copy.h"
 #include "sandbox/explain.h"
 #include "sandbox/idmap.h"
 
@@ -64,7 +65,8 @@ static void tell(struct extraction *x)
 	if (ms - x->told < 1000)
 		return;
 	x->told = ms;
-	p->tell(p->arg, "unpacking", x->counts->entries, x->counts->bytes);
+	p->tell(p->arg, x->in->copy_of ? "copying" : "unpacking",
+		x->counts->entries, x->counts->bytes);
 }
 
 /* 0 at the end of the archive, or when the child takes no more. */
@@ -177,7 +179,8 @@ static int follow(struct extraction *x, struct extract_result *ret,
 		  struct error *err)
 {
 	struct extract_answer answer = { 0 };
-	int status = 0, r = feed_without_sigpipe(x, err);
+	bool copy = x->in->copy_of;
+	int status = 0, r = copy ? 0 : feed_without_sigpipe(x, err);
 
 	if (r < 0)
 		kill(x->pid, SIGKILL);
@@ -198,10 +201,13 @@ static int follow(struct extraction *x, struct extract_result *ret,
 	reap(x, &status);
 	if (answer.failed)
 		return answer_error(&answer, err);
-	if (!x->all_fed)
+	if (!copy && !x->all_fed)
 		return error_set(err, ERROR_INTERNAL, 0,
 				 "the archive was not read to its end");
-	digest_finish(&x->digest, ret->digest);
+	if (copy)
+		ret->digest[0] = '\0';
+	else
+		digest_finish(&x->digest, ret->digest);
 	ret->archive_bytes = x->fed;
 	ret->counts = answer.counts;
 	return 0;
@@ -238,6 +244,10 @@ static int prepare_map(const struct extract_input *in, struct idmap *map,
 {
 	const struct id_layout *ids = &in->ids;
 
+	if (in->copy_of) {
+		idmap_range_fill_all(&in->copy_of->starts, map);
+		return 0;
+	}
 	if (ids->layout == LAYOUT_RANGE) {
 		idmap_range_fill(&ids->starts, ids->uid, ids->gid, map);
 		return 0;
@@ -260,37 +270,61 @@ static int prepare(const struct extract_input *in, struct confine_input *c,
 	int r = prepare_map(in, &c->map, err);
 
 	c->tree = in->tree;
-	if (r < 0 || in->ids.layout == LAYOUT_ONE)
+	if (r < 0 || c->map.identity == IDENTITY_ONE)
 		return r;
 	c->userns = idmap_userns(&c->map, err);
 	if (c->userns < 0)
 		return c->userns;
 	/* The caller of a range keeps its way to the tree. */
-	return in->ids.layout == LAYOUT_RANGE ? 0 : prepare_mount(in, c, err);
+	return c->map.identity == IDENTITY_RANGE ? 0
+						 : prepare_mount(in, c, err);
+}
+
+/* Our end in *ret_ours, the child's as the result. */
+static int make_pipe(bool child_reads, int *ret_ours, struct error *err)
+{
+	int pair[2];
+
+	if (pipe2(pair, O_CLOEXEC) < 0)
+		return error_set(err, ERROR_HOST, errno, "make a pipe");
+	*ret_ours = pair[child_reads];
+	return pair[!child_reads];
 }
 
 static int start(struct extraction *x, const struct confine_input *c,
 		 struct error *err)
 {
-	auto_close int data_out = -1, result_in = -1;
-	int data[2], result[2];
+	const struct extract_input *in = x->in;
+	const struct id_layout *of = in->copy_of;
+	auto_close int data_out = -1;
+	auto_close int result_in = make_pipe(false, &x->result, err);
+	struct tree_copy_ids ids = {
+		.from_uid = of ? of->uid : 0,
+		.from_gid = of ? of->gid : 0,
+		.to_uid = in->ids.uid,
+		.to_gid = in->ids.gid,
+		.owners = in->ids.layout != LAYOUT_ONE,
+	};
+	struct extract_job job = {
+		.fd = in->fd,
+		.copy = of ? &ids : NULL,
+		.owners = ids.owners,
+	};
 
-	if (pipe2(data, O_CLOEXEC) < 0)
-		return error_set(err, ERROR_HOST, errno, "make a pipe");
-	data_out = data[0];
-	x->data = data[1];
-	if (pipe2(result, O_CLOEXEC) < 0)
-		return error_set(err, ERROR_HOST, errno, "make a pipe");
-	x->result = result[0];
-	result_in = result[1];
-	/* Fewer switches between the two; not needed to work. */
-	(void)fcntl(x->data, F_SETPIPE_SZ, EXTRACT_PIPE);
+	if (result_in < 0)
+		return result_in;
+	if (!of) {
+		job.fd = data_out = make_pipe(true, &x->data, err);
+		if (data_out < 0)
+			return data_out;
+		/* Fewer switches between the two; not needed to work. */
+		(void)fcntl(x->data, F_SETPIPE_SZ, EXTRACT_PIPE);
+	}
 	x->pid = fork();
 	if (x->pid < 0)
 		return error_set(err, ERROR_HOST, errno, "start a process");
 	if (x->pid == 0)
-		extract_child(c, data_out, result_in, x->counts,
-			      x->in->ids.layout != LAYOUT_ONE);
+		extract_child(c, &job, result_in, x->counts);
 	return 0;
 }
 

@@ -17,16 +17,20 @@
 struct error;
 
 struct extract_input {
-	int fd; /* the archive, from its beginning to its end */
+	int fd; /* the archive, from its beginning to its end; of a copy the
+		   tree (O_PATH) */
 	const char
 		*tree; /* absolute path of an empty directory of the caller */
 	struct id_layout ids;
+	/* The layout of the tree that is to be copied, of the same range; NULL:
+	 * fd is an archive. */
+	const struct id_layout *copy_of;
 	const struct image_progress *progress; /* or NULL */
 };
 
 struct extract_result {
-	char digest[DIGEST_TEXT]; /* of the archive's bytes */
-	uint64_t archive_bytes;
+	char digest[DIGEST_TEXT];    /* of the archive's bytes; "" of a copy */
+	uint64_t archive_bytes;      /* 0 of a copy */
 	struct writer_counts counts; /* as the process said: not to be trusted
 					for more than telling them */
 };

@@ -21,9 +21,18 @@ struct extract_answer {
 	struct writer_counts counts;
 };
 
+struct tree_copy_ids;
+
+/* Of what, and how. */
+struct extract_job {
+	int fd; /* an archive's bytes; or a tree's directory */
+	const struct tree_copy_ids *copy; /* or NULL: an archive */
+	bool owners;
+};
+
 /* In the forked child; does not return. */
-void extract_child(const struct confine_input *c, int archive_fd, int result_fd,
-		   volatile struct writer_counts *counts, bool owners)
+void extract_child(const struct confine_input *c, const struct extract_job *job,
+		   int result_fd, volatile struct writer_counts *counts)
 	__attribute__((noreturn));
 
 #endif

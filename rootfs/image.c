@@ -22,6 +22,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "rootfs/image_find.h"
+#include "rootfs/image_meta.h"
 #include "rootfs/import.h"
 #include "rootfs/store.h"
 
@@ -129,6 +130,29 @@ static int open_warm(const struct store *s, const struct stat *st,
 	return r;
 }
 
+/* Here, but for another user of the box. */
+static int open_like(const struct store *s, const char *ref,
+		     const struct stat *st, const struct id_layout *ids,
+		     const struct image_progress *progress, struct image *ret)
+{
+	char id[STORE_ID_MAX];
+	auto_close int lock = -1;
+	int r = store_index_find(s, st, id);
+
+	if (r == 0)
+		r = import_copy(s, id, ids, progress, &lock, NULL);
+	if (r < 0)
+		return r;
+	image_fill(s, id, "", ids, &lock, ret);
+	auto_free char *path = realpath(ref, NULL);
+
+	if (path)
+		image_drop_superseded(s, path, id, ids);
+	/* An entry of this identity was found, so it is to be trusted. */
+	store_index_put(s, st, ids, id, true);
+	return 0;
+}
+
 static int open_cold(const struct store *s, int fd, const char *source,
 		     bool durable, const struct id_layout *ids,
 		     const struct image_progress *progress, struct image *ret,
@@ -171,8 +195,12 @@ static int open_path(const char *ref, const struct id_layout *ids,
 				 ref);
 	int r = store_open(&s, err);
 
-	if (r < 0 || (S_ISREG(st.st_mode) && open_warm(&s, &st, ids, ret) == 0))
+	if (r < 0)
 		return r;
+	if (S_ISREG(st.st_mode) &&
+	    (open_warm(&s, &st, ids, ret) == 0 ||
+	     open_like(&s, ref, &st, ids, progress, ret) == 0))
+		return 0;
 	auto_close int fd = open(ref, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
 	if (fd < 0)
@@ -205,8 +233,19 @@ static int no_such_image(const struct store *s, const char *ref,
 			  ref);
 }
 
+static int no_such_tree(const char *ref, int r, struct error *err)
+{
+	error_set(err, ERROR_IMAGE, r == -ENOENT ? 0 : -r,
+		  "image '%s' has no tree for this identity", ref);
+	return error_hint(err,
+			  "import its archive again: llmbox image import "
+			  "FILE %.140s",
+			  ref);
+}
+
 static int open_name(const char *ref, const struct id_layout *ids,
-		     struct image *ret, struct error *err)
+		     const struct image_progress *progress, struct image *ret,
+		     struct error *err)
 {
 	auto_store s = STORE_INIT;
 	char id[STORE_ID_MAX], key[STORE_KEY_MAX];
@@ -222,11 +261,17 @@ static int open_name(const char *ref, const struct id_layout *ids,
 		return r;
 	store_key(id, ids, key);
 	r = store_hold(&s, key, &lock);
-	if (r < 0) {
-		error_set(err, ERROR_IMAGE, r == -ENOENT ? 0 : -r,
-			  "image '%s' has no tree for this identity", ref);
-		return error_hint(err, "import its archive again");
+	if (r == -ENOENT) {
+		struct error copying = { 0 };
+
+		r = import_copy(&s, id, ids, progress, &lock, &copying);
+		if (copying.kind != ERROR_NONE) {
+			*err = copying;
+			return r;
+		}
 	}
+	if (r < 0)
+		return no_such_tree(ref, r, err);
 	image_fill(&s, id, ref, ids, &lock, ret);
 	return 0;
 }
@@ -237,7 +282,7 @@ int image_open(const char *ref, const struct id_layout *ids,
 {
 	if (image_ref_is_path(ref))
 		return open_path(ref, ids, progress, ret, err);
-	return open_name(ref, ids, ret, err);
+	return open_name(ref, ids, progress, ret, err);
 }
 
 /* ---- import ---- */

@@ -78,9 +78,30 @@ static void list_free(struct listed *list, size_t count)
 	free(list);
 }
 
-static void write_one(const struct store *s, const struct listed *l,
-		      struct json_writer *w)
+static void write_tree(const struct store *s, const struct listed *l,
+		       struct json_writer *w)
 {
+	auto_free char *path = mem_printf("%s/images/%s/tree", s->path, l->key);
+	struct id_layout ids = { 0 };
+
+	json_begin_object(w);
+	json_key_string(w, "layout", text_of(l->meta, "layout"));
+	if (store_key_layout(l->key, &ids) && ids.layout == LAYOUT_RANGE) {
+		auto_free char *user = mem_printf("%u:%u", ids.uid, ids.gid);
+
+		json_key_string(w, "user", user);
+	}
+	json_key_integer(w, "bytes", number_of(l->meta, "bytes"));
+	json_key_string(w, "tree", path);
+	json_end_object(w);
+}
+
+/* The image of its first tree, list[at]. */
+static void write_one(const struct store *s, const struct listed *list,
+		      size_t at, size_t count, struct json_writer *w)
+{
+	const struct listed *l = &list[at];
+
 	static const char *const texts[] = { "source", "created", "layout" };
 	static const char *const numbers[] = {
 		"shift",          "archive_bytes",        "bytes",
@@ -105,7 +126,22 @@ static void write_one(const struct store *s, const struct listed *l,
 	auto_free char *tree = mem_printf("%s/images/%s/tree", s->path, l->key);
 
 	json_key_string(w, "tree", tree);
+	json_key(w, "trees");
+	json_begin_array(w);
+	for (size_t i = at; i < count; i++)
+		if (strcmp(list[i].id, l->id) == 0)
+			write_tree(s, &list[i], w);
+	json_end_array(w);
 	json_end_object(w);
+}
+
+/* Of several trees of an image the oldest one. */
+static bool is_first(const struct listed *list, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (strcmp(list[i].id, list[at].id) == 0)
+			return false;
+	return true;
 }
 
 int image_list(struct json_writer *w, struct error *err)
@@ -120,7 +156,8 @@ int image_list(struct json_writer *w, struct error *err)
 
 	json_begin_array(w);
 	for (size_t i = 0; i < count; i++)
-		write_one(&s, &list[i], w);
+		if (is_first(list, i))
+			write_one(&s, list, i, count, w);
 	json_end_array(w);
 	list_free(list, count);
 	return 0;
@@ -130,19 +167,14 @@ int image_list(struct json_writer *w, struct error *err)
 static int find(const struct store *s, const char *ref,
 		char ret_id[STORE_ID_MAX], struct error *err)
 {
-	static const struct id_layout layouts[] = {
-		{ .layout = LAYOUT_ONE },
-		{ .layout = LAYOUT_PLAIN },
-	};
 	struct stat st;
 	int r = image_find_id(s, ref, ret_id, err);
 
 	if (r != -ENOENT)
 		return r;
-	if (image_ref_is_path(ref) && stat(ref, &st) == 0)
-		for (size_t i = 0; i < ARRAY_SIZE(layouts); i++)
-			if (store_index_get(s, &st, &layouts[i], ret_id) == 0)
-				return 0;
+	if (image_ref_is_path(ref) && stat(ref, &st) == 0 &&
+	    store_index_find(s, &st, ret_id) == 0)
+		return 0;
 	error_set(err, ERROR_IMAGE, 0, "there is no image '%.200s'", ref);
 	error_hint(err, "'llmbox image list' shows those there are");
 	return -ENOENT;
@@ -165,7 +197,7 @@ int image_inspect(const char *name, struct json_writer *w, struct error *err)
 	for (size_t i = 0; !found && i < count; i++) {
 		found = strcmp(list[i].id, id) == 0;
 		if (found)
-			write_one(&s, &list[i], w);
+			write_one(&s, list, i, count, w);
 	}
 	list_free(list, count);
 	return found ? 0
@@ -182,6 +214,14 @@ static void names_remove(const struct store *s, const struct strv *names)
 
 		unlinkat(s->fd, path, 0);
 	}
+}
+
+/* A range that was taken from the user, or newuidmap(1) is gone. */
+static int not_ours(const struct store *s, struct error *err)
+{
+	error_set(err, ERROR_STATE, EPERM,
+		  "files in %s/tmp belong to ids that are not yours", s->path);
+	return error_hint(err, "as root: rm -r %s/tmp", s->path);
 }
 
 /* Every tree of an image, one for each layout. */
@@ -201,6 +241,8 @@ static int trees_remove(const struct store *s, const char *id,
 				  "a box uses image %.12s", id);
 			return error_hint(err, "end the box first");
 		}
+		if (r == -EACCES || r == -EPERM)
+			return not_ours(s, err);
 		if (r < 0 && r != -ENOENT)
 			return error_set(err, ERROR_STATE, -r,
 					 "remove %s/images/%s", s->path,
@@ -243,19 +285,24 @@ int image_prune(uint64_t *ret_removed, uint64_t *ret_bytes, struct error *err)
 	auto_store s = STORE_INIT;
 	size_t count;
 	uint64_t removed, bytes = 0;
+	unsigned left;
 	int r = store_open(&s, err);
 
 	if (r < 0)
 		return r;
-	removed = store_sweep(&s);
+	removed = store_sweep(&s, &left);
 	struct listed *list = list_read(&s, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		auto_strv names = { 0 };
 
 		image_names(&s, list[i].id, &names);
+		if (names.count)
+			continue;
+		r = store_tree_remove(&s, list[i].key);
+		left += r == -EACCES || r == -EPERM;
 		/* In use is no error here. */
-		if (names.count || store_tree_remove(&s, list[i].key) < 0)
+		if (r < 0)
 			continue;
 		removed++;
 		bytes += (uint64_t)number_of(list[i].meta, "bytes");
@@ -264,5 +311,5 @@ int image_prune(uint64_t *ret_removed, uint64_t *ret_bytes, struct error *err)
 	store_index_clean(&s);
 	*ret_removed = removed;
 	*ret_bytes = bytes;
-	return 0;
+	return left ? not_ours(&s, err) : 0;
 }

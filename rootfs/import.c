@@ -18,6 +18,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "rootfs/extract.h"
 #include "rootfs/image_find.h"
@@ -164,7 +165,7 @@ static int import_new(const struct importing *i, char ret_id[STORE_ID_MAX],
 	const struct import *in = i->in;
 	struct store_tree tree = STORE_TREE_INIT;
 
-	store_sweep(in->store);
+	store_sweep(in->store, NULL);
 	int r = make(i, &tree, ret_id, ret_note, err);
 
 	/* Lets go of its lock before it is held as any other. */
@@ -180,6 +181,123 @@ static int import_new(const struct importing *i, char ret_id[STORE_ID_MAX],
 		image_drop_superseded(in->store, i->path, ret_id, &in->ids);
 	return 0;
 }
+
+/* ---- a tree for another user ---- */
+
+/* The subordinate ids that trees can be read with now. */
+static bool starts_of(const struct id_layout *ids, struct idmap_starts *ret)
+{
+	if (ids->layout == LAYOUT_RANGE)
+		*ret = ids->starts;
+	return ids->layout == LAYOUT_RANGE ||
+	       (ids->layout == LAYOUT_ONE &&
+		idmap_range_choose(ret, NULL) == 0);
+}
+
+/* Holds one that can be copied; its key and layout. */
+static int hold_other(const struct store *s, const char *id,
+		      const struct id_layout *ids, char key[STORE_KEY_MAX],
+		      struct id_layout *ret_ids, int *ret_lock)
+{
+	struct idmap_starts starts;
+	auto_strv keys = { 0 };
+
+	if (!starts_of(ids, &starts))
+		return -ENOENT;
+	image_keys(s, &keys);
+	for (size_t i = 0; i < keys.count; i++) {
+		if (strncmp(keys.items[i], id, STORE_ID_MAX - 1) != 0 ||
+		    !store_key_layout(keys.items[i], ret_ids) ||
+		    ret_ids->layout != LAYOUT_RANGE ||
+		    ret_ids->starts.uid != starts.uid ||
+		    ret_ids->starts.gid != starts.gid ||
+		    store_hold(s, keys.items[i], ret_lock) < 0)
+			continue;
+		snprintf(key, STORE_KEY_MAX, "%s", keys.items[i]);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+/* What meta.json of the other tree says of the archive. */
+static void meta_of_other(const struct json *json, struct image_meta *meta)
+{
+	const struct json *source = json_get(json, "source");
+	const struct json *bytes = json_get(json, "archive_bytes");
+
+	meta->source =
+		source && source->type == JSON_STRING ? source->string : "";
+	if (bytes && bytes->type == JSON_INTEGER)
+		meta->archive_bytes = (uint64_t)bytes->integer;
+}
+
+static int copy_into(const struct store *s, const char *from_key, int from_lock,
+		     const struct extract_input *copy, const char *id,
+		     struct store_tree *tree, struct error *err)
+{
+	struct extract_input x = *copy;
+	struct extract_result result = { 0 };
+	auto_json *other = image_meta_read(s, from_key);
+	char key[STORE_KEY_MAX];
+	auto_close int from =
+		openat(from_lock, "tree",
+		       O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (from < 0)
+		return error_set(err, ERROR_STATE, errno, "open the tree %s",
+				 from_key);
+	x.fd = from;
+	x.tree = tree->path;
+	int r = extract(&x, &result, err);
+
+	if (r < 0)
+		return r;
+	struct image_meta meta = {
+		.id = id,
+		.ids = x.ids,
+		.created = time(NULL),
+		.counts = result.counts,
+	};
+
+	meta_of_other(other, &meta);
+	r = image_meta_write(tree->lock, &meta, err);
+	store_key(id, &x.ids, key);
+	return r < 0 ? r : store_tree_publish(s, tree, key, false, err);
+}
+
+int import_copy(const struct store *s, const char *id,
+		const struct id_layout *ids,
+		const struct image_progress *progress, int *ret_lock,
+		struct error *err)
+{
+	struct store_tree tree = STORE_TREE_INIT;
+	struct id_layout of = { 0 };
+	char from[STORE_KEY_MAX], to[STORE_KEY_MAX];
+	auto_close int from_lock = -1;
+	int r = hold_other(s, id, ids, from, &of, &from_lock);
+
+	if (r < 0)
+		return r;
+	struct extract_input x = {
+		.ids = *ids,
+		.copy_of = &of,
+		.progress = progress,
+	};
+
+	r = store_tree_make(s, &tree, err);
+	if (r == 0)
+		r = copy_into(s, from, from_lock, &x, id, &tree, err);
+	store_tree_discard(s, &tree);
+	if (r < 0)
+		return r;
+	store_key(id, ids, to);
+	r = store_hold(s, to, ret_lock);
+	return r < 0 ? error_set(err, ERROR_STATE, -r,
+				 "the image was removed as it was copied")
+		     : 0;
+}
+
+/* ---- archives ---- */
 
 static int importing_begin(struct importing *i, struct error *err)
 {

@@ -20,4 +20,13 @@ struct import {
 int import_archive(const struct import *in, char ret_id[STORE_ID_MAX],
 		   int *ret_lock, char **ret_note, struct error *err);
 
+/*
+ * A tree of the image for ids, made of one that it has for another user of the
+ * same range, and held. -ENOENT without err where it has none.
+ */
+int import_copy(const struct store *s, const char *id,
+		const struct id_layout *ids,
+		const struct image_progress *progress, int *ret_lock,
+		struct error *err);
+
 #endif

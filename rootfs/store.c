@@ -327,22 +327,28 @@ static unsigned sweep_collect(int tmp, char names[][40], int fds[])
 	return count;
 }
 
-unsigned store_sweep(const struct store *s)
+unsigned store_sweep(const struct store *s, unsigned *ret_left)
 {
 	char names[STORE_SWEEP_MAX][40];
 	int fds[STORE_SWEEP_MAX];
 	auto_close int locked = tmp_lock(s);
-	unsigned swept = 0;
+	unsigned swept = 0, left = 0;
 
+	if (ret_left)
+		*ret_left = 0;
 	if (locked < 0)
 		return 0;
 	unsigned count = sweep_collect(locked, names, fds);
 
 	flock(locked, LOCK_UN);
 	for (unsigned i = 0; i < count; i++) {
-		if (tree_remove_owned(locked, names[i], NULL) == 0)
-			swept++;
+		int r = tree_remove_owned(locked, names[i], NULL);
+
+		swept += r == 0;
+		left += r == -EACCES || r == -EPERM;
 		fd_close(&fds[i]);
 	}
+	if (ret_left)
+		*ret_left = left;
 	return swept;
 }

@@ -84,8 +84,9 @@ void store_tree_discard(const struct store *s, struct store_tree *t);
 
 /* Takes images/KEY away: -EBUSY while held, -ENOENT where there is none. */
 int store_tree_remove(const struct store *s, const char *key);
-/* Left-overs in tmp/. The number of those that went. */
-unsigned store_sweep(const struct store *s);
+/* Left-overs in tmp/. The number of those that went; *ret_left (or NULL): of
+ * those that are not the caller's to remove. */
+unsigned store_sweep(const struct store *s, unsigned *ret_left);
 
 /* ---- names and identities; 0 or -errno without err unless there is one ----
  */
@@ -98,6 +99,9 @@ int store_name_set(const struct store *s, const char *name, const char *id,
 
 int store_index_get(const struct store *s, const struct stat *archive,
 		    const struct id_layout *ids, char ret_id[STORE_ID_MAX]);
+/* The same in whatever layout. */
+int store_index_find(const struct store *s, const struct stat *archive,
+		     char ret_id[STORE_ID_MAX]);
 /* Is there an image of an archive of this size? */
 bool store_index_has_size(const struct store *s, const struct stat *archive,
 			  const struct id_layout *ids);

@@ -130,19 +130,28 @@ static int identity_prefix(const struct stat *st, char *ret, size_t size)
 			(unsigned long long)st->st_ino);
 }
 
+/* Without a layout; ends in the '.' before it. */
+static int identity_stem(const struct stat *st, char *ret, size_t size)
+{
+	int n = identity_prefix(st, ret, size);
+
+	return n + snprintf(ret + n, size - (size_t)n,
+			    "%llx-%llx.%lx-%llx.%lx.",
+			    (unsigned long long)st->st_size,
+			    (unsigned long long)st->st_mtim.tv_sec,
+			    (unsigned long)st->st_mtim.tv_nsec,
+			    (unsigned long long)st->st_ctim.tv_sec,
+			    (unsigned long)st->st_ctim.tv_nsec);
+}
+
 static void identity(const struct stat *st, const struct id_layout *ids,
 		     char *ret, size_t size)
 {
 	char suffix[STORE_KEY_MAX];
-	int n = identity_prefix(st, ret, size);
+	int n = identity_stem(st, ret, size);
 
 	layout_suffix(ids, suffix, sizeof(suffix));
-	snprintf(ret + n, size - (size_t)n, "%llx-%llx.%lx-%llx.%lx%s",
-		 (unsigned long long)st->st_size,
-		 (unsigned long long)st->st_mtim.tv_sec,
-		 (unsigned long)st->st_mtim.tv_nsec,
-		 (unsigned long long)st->st_ctim.tv_sec,
-		 (unsigned long)st->st_ctim.tv_nsec, suffix);
+	snprintf(ret + n, size - (size_t)n, "%s", suffix + 1);
 }
 
 static void size_name(const struct stat *st, const struct id_layout *ids,
@@ -194,18 +203,52 @@ static void index_filter(const struct store *s,
 	closedir(dir);
 }
 
-static bool is_of_file(const struct store *s, const char *name, const void *arg)
+/* What the same file was before; its trees in other layouts stay. */
+static bool is_outdated(const struct store *s, const char *name,
+			const void *arg)
 {
-	const char *prefix = arg;
+	const struct stat *st = arg;
+	char prefix[64], stem[NAME_MAX];
 
 	(void)s;
-	return strncmp(name, prefix, strlen(prefix)) == 0;
+	identity_prefix(st, prefix, sizeof(prefix));
+	identity_stem(st, stem, sizeof(stem));
+	return strncmp(name, prefix, strlen(prefix)) == 0 &&
+	       strncmp(name, stem, strlen(stem)) != 0;
+}
+
+struct stem_search {
+	const char *stem;
+	char *id;
+};
+
+/* Nothing is dropped: the walk over the index is what is wanted. */
+static bool take_id(const struct store *s, const char *name, const void *arg)
+{
+	const struct stem_search *search = arg;
+
+	if (!search->id[0] &&
+	    strncmp(name, search->stem, strlen(search->stem)) == 0)
+		(void)link_get(s, "index", name, search->id);
+	return false;
+}
+
+int store_index_find(const struct store *s, const struct stat *archive,
+		     char ret_id[STORE_ID_MAX])
+{
+	char stem[NAME_MAX];
+	struct stem_search search = { .stem = stem, .id = ret_id };
+
+	ret_id[0] = '\0';
+	identity_stem(archive, stem, sizeof(stem));
+	index_filter(s, take_id, &search);
+	return ret_id[0] ? 0 : -ENOENT;
 }
 
 void store_index_put(const struct store *s, const struct stat *archive,
 		     const struct id_layout *ids, const char *id, bool trusted)
 {
-	char name[NAME_MAX], prefix[64];
+	char name[NAME_MAX];
 	auto_close int dir = store_subdir(s, "index", NULL);
 
 	/* Without an entry the next start is slower, and that is all. */
@@ -215,8 +258,7 @@ void store_index_put(const struct store *s, const struct stat *archive,
 	(void)link_put(dir, name, id);
 	if (!trusted)
 		return;
-	identity_prefix(archive, prefix, sizeof(prefix));
-	index_filter(s, is_of_file, prefix);
+	index_filter(s, is_outdated, archive);
 	identity(archive, ids, name, sizeof(name));
 	(void)link_put(dir, name, id);
 }

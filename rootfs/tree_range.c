@@ -41,7 +41,7 @@ int tree_remove_owned(int dirfd, const char *name,
 		return r;
 	if (!starts && idmap_range_choose(&own, NULL) < 0)
 		return r;
-	idmap_range_fill(starts ? starts : &own, 0, 0, &map);
+	idmap_range_fill_all(starts ? starts : &own, &map);
 	auto_close int userns = idmap_userns(&map, NULL);
 
 	return userns < 0 ? r : remove_joined(userns, dirfd, name);

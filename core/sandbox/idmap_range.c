@@ -270,8 +270,8 @@ static int no_range(const struct kind *k, const struct caller *c,
 	return error_hint(err,
 			  "as root: usermod --add-subuids %" PRIu64 "-%" PRIu64
 			  " --add-subgids %" PRIu64 "-%" PRIu64 " %s",
-			  first, first + IDMAP_SUBORDINATE, first,
-			  first + IDMAP_SUBORDINATE, name);
+			  first, first + IDMAP_SUBORDINATE - 1, first,
+			  first + IDMAP_SUBORDINATE - 1, name);
 }
 
 static int find_range(const struct kind *k, const struct caller *c,
@@ -315,14 +315,15 @@ int idmap_range_choose(struct idmap_starts *ret, struct error *err)
 static unsigned fill(uint32_t start, uint32_t place, uint32_t own,
 		     struct idmap_range *ret)
 {
+	const uint32_t last = IDMAP_RANGE_LEN - 1;
 	unsigned n = 0;
 
 	if (place)
 		ret[n++] = (struct idmap_range){ 0, start, place };
 	ret[n++] = (struct idmap_range){ place, own, 1 };
-	if (place < IDMAP_SUBORDINATE)
-		ret[n++] = (struct idmap_range){ place + 1, start + place,
-						 IDMAP_SUBORDINATE - place };
+	if (place < last)
+		ret[n++] = (struct idmap_range){ place + 1, start + place + 1,
+						 last - place };
 	return n;
 }
 
@@ -335,6 +336,20 @@ void idmap_range_fill(const struct idmap_starts *starts, uid_t uid, gid_t gid,
 			       .own_gid = gid };
 	ret->uid_count = fill(starts->uid, uid, getuid(), ret->uid);
 	ret->gid_count = fill(starts->gid, gid, getgid(), ret->gid);
+}
+
+void idmap_range_fill_all(const struct idmap_starts *starts, struct idmap *ret)
+{
+	*ret = (struct idmap){
+		.identity = IDENTITY_RANGE,
+		.uid = { { 0, getuid(), 1 },
+			 { 1, starts->uid, IDMAP_SUBORDINATE } },
+		.gid = { { 0, getgid(), 1 },
+			 { 1, starts->gid, IDMAP_SUBORDINATE } },
+		.uid_count = 2,
+		.gid_count = 2,
+		.starts = *starts,
+	};
 }
 
 /* ---- the programs ---- */

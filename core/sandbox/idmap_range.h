@@ -13,8 +13,9 @@
 struct error;
 struct idmap;
 
-/* Subordinate ids of a map; one more is the caller's own. */
-enum { IDMAP_SUBORDINATE = 65535 };
+/* Subordinate ids that a box needs: each stands for the id of its number, but
+ * for the one in whose place the caller is. */
+enum { IDMAP_SUBORDINATE = 65536 };
 
 /* The first of a user's subordinate ids, of both kinds. */
 struct idmap_starts {
@@ -36,10 +37,14 @@ bool idmap_range_find(const char *path, const char *name, uid_t uid,
  */
 int idmap_range_choose(struct idmap_starts *ret, struct error *err);
 
-/* Fills the map: the caller is uid and gid inside (at most 65535), all other
- * ids are subordinate, in order. */
+/* Fills the map of a box: the caller is uid and gid inside (at most 65535), any
+ * other id is the subordinate one of its number. */
 void idmap_range_fill(const struct idmap_starts *starts, uid_t uid, gid_t gid,
 		      struct idmap *ret);
+
+/* That of who looks after the trees of all boxes: 0 is the caller, and behind
+ * it come all the subordinate ids. */
+void idmap_range_fill_all(const struct idmap_starts *starts, struct idmap *ret);
 
 /* Maps a process in a new user namespace by the two programs. ERROR_HOST with
  * what they say. */

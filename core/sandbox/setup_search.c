@@ -12,8 +12,9 @@
  *	other names (hard links) of what is hidden, and of what is protected.
  *
  * Directories are read as they are, no link is followed, and what is too large
- * to be searched is an error. A directory that can be entered but not read is
- * covered as a whole where something in it would have to be found.
+ * to be searched is an error. A directory that can't be read, but may be entered
+ * by the command, is covered as a whole where something in it would have to be
+ * found.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -75,6 +76,14 @@ static int entry_type(int dirfd, const struct dirent *e)
 
 static int walk(struct search *h, int dirfd, int depth);
 
+/* With several ids another user than root may own what root can't enter: a
+ * capability does not count where the group is not mapped
+ * (user_namespaces(7)). */
+static bool may_be_users(const struct plan *plan)
+{
+	return plan->ids.identity != IDENTITY_ONE && plan->user_uid != 0;
+}
+
 static int walk_below(struct search *h, int dirfd, const char *name, int depth)
 {
 	auto_close int fd = openat(
@@ -92,8 +101,9 @@ static int walk_below(struct search *h, int dirfd, const char *name, int depth)
 	auto_close int inside =
 		openat(there, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	return there < 0 || inside < 0 ? 0
-				       : setup_cover_with_nothing(h->s, there);
+	if (there < 0 || (inside < 0 && !may_be_users(h->s->plan)))
+		return 0;
+	return setup_cover_with_nothing(h->s, there);
 }
 
 static int walk_entry(struct search *h, int dirfd, const struct dirent *e,

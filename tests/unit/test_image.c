@@ -95,7 +95,7 @@ static void test_open(void)
 	struct stat st = { 0 };
 	/* As the layout has group 8 on the disk. */
 	gid_t mail = layout.layout == LAYOUT_ONE     ? getegid()
-		     : layout.layout == LAYOUT_RANGE ? layout.starts.gid + 7
+		     : layout.layout == LAYOUT_RANGE ? layout.starts.gid + 8
 						     : layout.shift + 8;
 
 	write_archive("a.tar", "x", 0);
