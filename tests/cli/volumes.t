@@ -178,6 +178,56 @@ else
 	inapplicable 'ro, mounts below, locked flags' 'for an ordinary user'
 fi
 
+# What can't be done with a mount below is told by its name. as_mounter runs
+# llmbox where a proc is mounted at $T/m/proc.
+mkdir -p "$T/m/proc"
+cat >"$T/mounted.sh" <<'SH'
+mount -t proc p "$1/m/proc" || exit 9
+shift
+exec "$@"
+SH
+as_mounter()
+{
+	if is_root; then
+		unshare -m sh "$T/mounted.sh" "$T" "$LLMBOX" run "$@"
+	else
+		unshare -Urmpf sh "$T/mounted.sh" "$T" "$LLMBOX" run \
+			--identity one "$@"
+	fi
+}
+if is_root; then
+	run as_mounter -r "$BUSYBOX" $W -v "$T/m:/m:rw" -- true
+else
+	run as_mounter -r "$BUSYBOX" -v "$T/m:/m:overlay" -- true
+fi
+if [ "$RC" -eq 9 ]; then
+	skip 'a mount below that can not be taken' 'proc can not be mounted'
+else
+	is 'a mount below that can not be taken: status' "$RC" 125
+	like 'a mount below that can not be taken is named' "$ERR" \
+		"$T/m/proc.* mounted in it \\(proc\\).*use access ro"
+	run as_mounter -r "$BUSYBOX" -v "$T/m:/m:ro" -- ls -A /m/proc
+	is 'and with access ro it is there' "$RC$OUT" 0
+fi
+
+# Targets are what the image's links make of them.
+mkdir -p "$T/linked/real/b" "$T/w1" "$T/w2/b"
+tar -C "$T/linked" -xf "$BUSYBOX"
+ln -s real "$T/linked/a"
+tar -C "$T/linked" --owner=0 --group=0 -cf "$T/linked.tar" .
+echo 1 >"$T/w1/f"
+for second in /real /real/b /a; do
+	run box -r "$T/linked.tar" -v "$T/w1:/a/b:ro" -v "$T/w2:$second:ro" \
+		-- cat /a/b/f
+	case $second in
+	/a) is 'nested targets by one name' "$OUT$RC" 10 ;;
+	*)
+		is "$second covers /a/b: refused" "$RC" 125
+		like "$second covers /a/b: named" "$ERR" 'on /a/b'
+		;;
+	esac
+done
+
 # ---- --tmpfs, --read-only, --writes
 
 run bb --tmpfs /scratch:1m --tmpfs /more -- sh -c 'echo x >/scratch/f
