@@ -73,6 +73,7 @@ static int setup_open(struct setup *s, const struct plan *plan,
 	s->detail[0] = '\0';
 	s->kept = NULL;
 	s->kept_count = 0;
+	s->own_mount_count = 0;
 	s->shared = mmap(NULL, sizeof(*s->shared), PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (s->shared == MAP_FAILED) {

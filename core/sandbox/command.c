@@ -361,6 +361,32 @@ static void execute(struct setup *s, struct command_memory *m)
 	explain(s, argv[0], errno);
 }
 
+/*
+ * Before the profile's filter, which may refuse what this needs. The other form
+ * is loaded where there is no listener to be had: a filter above, of another
+ * sandbox, has one already (EBUSY), or refuses them.
+ */
+static void take_volume_filter(struct setup *s)
+{
+	struct message m = { .type = MESSAGE_LISTENER };
+	struct filter filter;
+
+	if (!s->plan->writable_volumes)
+		return;
+	filter_for_volumes(true, &filter);
+	int listener = filter_load_listener(&filter), r = listener;
+
+	if (listener < 0) {
+		filter_for_volumes(false, &filter);
+		r = filter_load(&filter);
+	} else {
+		r = message_send(s->listener[1], &m, &listener, 1);
+		close(listener);
+	}
+	if (r < 0)
+		fail(s, true, -r, "command: filter for volumes");
+}
+
 void command_main(struct setup *s, const int stdio[3],
 		  struct command_memory *memory)
 {
@@ -385,6 +411,7 @@ void command_main(struct setup *s, const int stdio[3],
 	take_ids(s, &memory->account);
 	complete_env(s->plan, memory);
 	enter_workdir(s, memory);
+	take_volume_filter(s);
 	r = filter_load(&s->plan->filter);
 	if (r < 0)
 		fail(s, true, -r, "command: filter");

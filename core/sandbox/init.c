@@ -17,6 +17,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -26,6 +27,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "sandbox/notify.h"
 #include "sandbox/setup.h"
 
 /*
@@ -148,12 +150,26 @@ static void let_go(struct setup *s)
 		close(null);
 }
 
+/* Sent before the exec. End of file: the command had none to send. */
+static int take_listener(struct setup *s)
+{
+	struct message m;
+	unsigned count = 0;
+	int listener = -1;
+
+	fd_close(&s->listener[1]);
+	if (s->listener[0] >= 0)
+		message_receive(s->listener[0], &m, &listener, 1, &count);
+	fd_close(&s->listener[0]);
+	return count ? listener : -1;
+}
+
 /*
  * By vfork(2): no copy, and an exec that failed is known at once. It holds init
  * until then, and a box root could stop the child and with it init for good: so
  * only for the first command, while nobody is in the box yet.
  */
-static pid_t start_command(struct setup *s)
+static pid_t start_command(struct setup *s, int *ret_listener)
 {
 	struct message m = { .type = MESSAGE_STARTED };
 	struct command_memory *memory = command_memory_new(s->plan);
@@ -168,6 +184,9 @@ static pid_t start_command(struct setup *s)
 			if (stdio[i] < 0)
 				stdio[i] = peer;
 	}
+	if (s->plan->writable_volumes &&
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s->listener))
+		tell_failure(s, "command: socket pair", errno);
 	pid_t pid = vfork();
 
 	if (pid == 0)
@@ -176,6 +195,7 @@ static pid_t start_command(struct setup *s)
 		tell_failure(s, "command: fork", errno);
 	if (s->shared->exec_failed)
 		tell_exec_failure(s);
+	*ret_listener = take_listener(s);
 	let_go(s);
 	fd_close(&peer);
 	message_send(s->socket, &m, &master, master >= 0);
@@ -250,9 +270,24 @@ static void on_child(int signal)
 	(void)signal;
 }
 
-static void run(struct setup *s, pid_t command)
+/*
+ * The first call that the filter hands over: from now on the notifier has the
+ * listener, and it alone. If it can't be made or ends, such calls fail
+ * (ENOSYS).
+ */
+static void start_notifier(struct setup *s, int *listener)
 {
-	struct pollfd events = { .fd = s->socket, .events = POLLIN };
+	if (fork() == 0)
+		notify_main(s, *listener);
+	fd_close(listener);
+}
+
+static void run(struct setup *s, pid_t command, int listener)
+{
+	struct pollfd events[] = {
+		{ .fd = s->socket, .events = POLLIN },
+		{ .fd = listener, .events = POLLIN },
+	};
 	sigset_t open_mask;
 
 	/* All is blocked but here, SIGCHLD and nothing else is let in: none is
@@ -261,8 +296,14 @@ static void run(struct setup *s, pid_t command)
 	sigdelset(&open_mask, SIGCHLD);
 	for (;;) {
 		reap(s, command);
-		if (ppoll(&events, 1, NULL, &open_mask) > 0)
+		if (ppoll(events, ARRAY_SIZE(events), NULL, &open_mask) <= 0)
+			continue;
+		if (events[0].revents)
 			on_message(s);
+		if (events[1].revents & POLLIN)
+			start_notifier(s, &events[1].fd);
+		else if (events[1].revents)
+			fd_close(&events[1].fd); /* nobody can call any more */
 	}
 }
 
@@ -287,6 +328,7 @@ static void reset_signals(void)
 void init_main(struct setup *s)
 {
 	struct sigaction action = { .sa_handler = on_child };
+	int listener = -1;
 	sigset_t all;
 
 	sigfillset(&all);
@@ -294,6 +336,8 @@ void init_main(struct setup *s)
 	reset_signals();
 	sigaction(SIGCHLD, &action, NULL);
 	set_up(s);
-	run(s, start_command(s));
+	pid_t command = start_command(s, &listener);
+
+	run(s, command, listener);
 	_exit(1);
 }

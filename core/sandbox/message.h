@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the supervisor and init say to each other: one SEQPACKET datagram a
- * message, with descriptors. Both run the same binary, so a message is a
- * struct. Init is confined, but a box may have taken it over: what it sends is
- * bounded and is not believed where it could harm the host.
+ * What the supervisor, init and a command before its exec say to each other:
+ * one SEQPACKET datagram a message, with descriptors. Both run the same binary,
+ * so a message is a struct. Init is confined, but a box may have taken it over:
+ * what it sends is bounded and is not believed where it could harm the host.
  */
 #ifndef LLMBOX_MESSAGE_H
 #define LLMBOX_MESSAGE_H
@@ -22,6 +22,8 @@ enum message_type {
 	MESSAGE_SETUP_FAILED, /* code: errno; text: "step: object" */
 	MESSAGE_EXEC_FAILED,  /* code: errno; text: the reason */
 	MESSAGE_EXITED,
+	/* a command to init */
+	MESSAGE_LISTENER, /* descriptor: of its filter's notifications */
 };
 
 enum {

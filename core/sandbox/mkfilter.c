@@ -14,7 +14,8 @@ static const char *const names[FILTER_KINDS] = {
 	[FILTER_STRICT] = "strict",
 	[FILTER_DEBUG] = "debug",
 	[FILTER_INIT] = "init",
-	[FILTER_INIT_VOLUMES] = "init_volumes",
+	[FILTER_VOLUMES] = "volumes",
+	[FILTER_VOLUMES_REFUSED] = "volumes_refused",
 };
 
 static const char *const emulation_names[EMULATIONS] = {
@@ -49,7 +50,7 @@ int main(void)
 {
 	printf("/* Made by core/sandbox/mkfilter.c; not to be edited. */\n");
 	for (int kind = 0; kind < FILTER_KINDS; kind++) {
-		/* Init's filters leave emulation to the profiles'. */
+		/* The others leave emulation to the profiles. */
 		int last = kind < FILTER_INIT ? EMULATIONS : EMULATE_NONE + 1;
 
 		for (int e = EMULATE_NONE; e < last; e++)

@@ -226,7 +226,7 @@ int plan_build(const struct plan_input *in, struct plan *ret, struct error *err)
 		plan_release(ret);
 		return r;
 	}
-	filter_for_init(ret->writable_volumes, &ret->init_filter);
+	filter_for_init(&ret->init_filter);
 	return 0;
 }
 

@@ -32,7 +32,8 @@ static const struct filter ready_filters[FILTER_KINDS][EMULATIONS] = {
 			    READY(strict_range) },
 	[FILTER_DEBUG] = { READY(debug), READY(debug_one), READY(debug_range) },
 	[FILTER_INIT] = { READY(init) },
-	[FILTER_INIT_VOLUMES] = { READY(init_volumes) },
+	[FILTER_VOLUMES] = { READY(volumes) },
+	[FILTER_VOLUMES_REFUSED] = { READY(volumes_refused) },
 };
 
 void filter_release(struct filter *f)
@@ -41,10 +42,15 @@ void filter_release(struct filter *f)
 	*f = (struct filter){ 0 };
 }
 
-void filter_for_init(bool writable_volumes, struct filter *ret)
+void filter_for_init(struct filter *ret)
 {
-	*ret = ready_filters[writable_volumes ? FILTER_INIT_VOLUMES
-					      : FILTER_INIT][EMULATE_NONE];
+	*ret = ready_filters[FILTER_INIT][EMULATE_NONE];
+}
+
+void filter_for_volumes(bool notified, struct filter *ret)
+{
+	*ret = ready_filters[notified ? FILTER_VOLUMES : FILTER_VOLUMES_REFUSED]
+			    [EMULATE_NONE];
 }
 
 static int error_unknown(const char *list, const char *name, struct error *err)
@@ -197,16 +203,29 @@ int filter_for_policy(enum profile profile, enum emulation emulation,
 	return 0;
 }
 
-int filter_load(const struct filter *f)
+static int load(const struct filter *f, unsigned long flags)
 {
 	struct sock_fprog program = {
 		.len = f->count,
 		.filter = (struct sock_filter *)f->code, /* only read */
 	};
+	long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
-		return -errno;
-	return 0;
+	return r < 0 ? -errno : (int)r;
+}
+
+int filter_load(const struct filter *f)
+{
+	return load(f, 0);
+}
+
+/* seccomp_unotify(2); the second flag is there from Linux 5.19 on. */
+int filter_load_listener(const struct filter *f)
+{
+	int r = load(f, SECCOMP_FILTER_FLAG_NEW_LISTENER |
+				SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
+
+	return r == -EINVAL ? load(f, SECCOMP_FILTER_FLAG_NEW_LISTENER) : r;
 }
 
 static bool jump_holds(unsigned op, uint32_t a, uint32_t k)

@@ -52,14 +52,25 @@ int filter_for_policy(enum profile profile, enum emulation emulation,
 
 /*
  * Init's own fixed filter, which no policy changes and which all commands
- * inherit: refuses (EPERM) what no process of a box ever needs, and with
- * writable volumes the setuid and setgid bits, which would be the host's.
+ * inherit: refuses (EPERM) what no process of a box ever needs.
  */
-void filter_for_init(bool writable_volumes, struct filter *ret);
+void filter_for_init(struct filter *ret);
+
+/*
+ * The fixed filter that commands of a box with a writable volume have besides:
+ * calls that set setuid and setgid bits go to the notifier (notify.h) or, where
+ * the listener can't be had, are refused (EPERM). A filter of its own, so that
+ * no list of a policy changes it.
+ */
+void filter_for_volumes(bool notified, struct filter *ret);
 
 /* Loads it for the calling process; no_new_privs is set already. One raw system
  * call, no memory: may be called between clone and exec. 0 or -errno. */
 int filter_load(const struct filter *f);
+
+/* As filter_load; returns the listener (close-on-exec) of its notifications,
+ * or -errno: -EBUSY where a filter above has one, as in other sandboxes. */
+int filter_load_listener(const struct filter *f);
 
 /*
  * What the program answers (SECCOMP_RET_...) for a call, computed as the kernel

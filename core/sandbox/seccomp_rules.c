@@ -41,17 +41,18 @@ const struct filter_arch filter_arch_aarch64 = { AUDIT_ARCH_AARCH64, false };
 
 #define ALLOW         SECCOMP_RET_ALLOW
 #define REFUSE(error) (SECCOMP_RET_ERRNO | (error))
+#define HAND_OVER     SECCOMP_RET_USER_NOTIF
 
-/* The answers of a group in the order of enum filter_kind. */
+/* The answers of a group in the order of enum filter_kind, up to init's; the
+ * volumes' filters leave the groups to the others. */
 /* clang-format off */
-#define EVERYWHERE     { ALLOW, ALLOW, ALLOW, ALLOW, ALLOW }
-#define NOT_IN_STRICT  { ALLOW, REFUSE(EPERM), ALLOW, ALLOW, ALLOW }
-#define DEBUG_ONLY     { REFUSE(EPERM), REFUSE(EPERM), ALLOW, ALLOW, ALLOW }
+#define EVERYWHERE     { ALLOW, ALLOW, ALLOW, ALLOW }
+#define NOT_IN_STRICT  { ALLOW, REFUSE(EPERM), ALLOW, ALLOW }
+#define DEBUG_ONLY     { REFUSE(EPERM), REFUSE(EPERM), ALLOW, ALLOW }
 /* A policy may still allow these ... */
-#define IF_ASKED(e)    { REFUSE(e), REFUSE(e), REFUSE(e), ALLOW, ALLOW }
+#define IF_ASKED(e)    { REFUSE(e), REFUSE(e), REFUSE(e), ALLOW }
 /* ... but never these: init refuses them for all that come after it. */
-#define NEVER(e)       \
-	{ REFUSE(e), REFUSE(e), REFUSE(e), REFUSE(e), REFUSE(e) }
+#define NEVER(e)       { REFUSE(e), REFUSE(e), REFUSE(e), REFUSE(e) }
 /* clang-format on */
 
 static const struct call_group groups[] = {
@@ -318,32 +319,41 @@ static const struct arg_rule limit_checks[] = {
 
 /*
  * A setuid file on a writable volume is one on the host, where nosuid mounts of
- * the box mean nothing: anybody there becomes the file's owner.
+ * the box mean nothing: anybody there becomes the file's owner. So all calls
+ * that set these bits are done by the notifier (notify.c), which leaves them
+ * away on volumes; or are refused, where nobody can be asked.
  */
 enum { SET_ID_BITS = 06000 };
 
-static const struct arg_rule mode_checks_first[] = {
-	{ REFUSE(EPERM), { HAS(1, SET_ID_BITS) } },
-};
+#define SET_ID_CHECKS(name, answer)                                      \
+	static const struct arg_rule name##_mode_first[] = {             \
+		{ answer, { HAS(1, SET_ID_BITS) } },                     \
+	};                                                               \
+	static const struct arg_rule name##_mode_second[] = {            \
+		{ answer, { HAS(2, SET_ID_BITS) } },                     \
+	};                                                               \
+	/* Without O_CREAT or O_TMPFILE the mode means nothing and may   \
+	 * be anything. */                                               \
+	static const struct arg_rule name##_open[] = {                   \
+		{ answer, { HAS(1, O_CREAT), HAS(2, SET_ID_BITS) } },    \
+		{ answer, { HAS(1, __O_TMPFILE), HAS(2, SET_ID_BITS) } } \
+	};                                                               \
+	static const struct arg_rule name##_openat[] = {                 \
+		{ answer, { HAS(2, O_CREAT), HAS(3, SET_ID_BITS) } },    \
+		{ answer, { HAS(2, __O_TMPFILE), HAS(3, SET_ID_BITS) } } \
+	}
 
-static const struct arg_rule mode_checks_second[] = {
-	{ REFUSE(EPERM), { HAS(2, SET_ID_BITS) } },
-};
-
-/* Without O_CREAT or O_TMPFILE the mode means nothing and may be anything. */
-static const struct arg_rule open_checks[] = {
-	{ REFUSE(EPERM), { HAS(1, O_CREAT), HAS(2, SET_ID_BITS) } },
-	{ REFUSE(EPERM), { HAS(1, __O_TMPFILE), HAS(2, SET_ID_BITS) } },
-};
-
-static const struct arg_rule openat_checks[] = {
-	{ REFUSE(EPERM), { HAS(2, O_CREAT), HAS(3, SET_ID_BITS) } },
-	{ REFUSE(EPERM), { HAS(2, __O_TMPFILE), HAS(3, SET_ID_BITS) } },
-};
+SET_ID_CHECKS(notify, HAND_OVER);
+SET_ID_CHECKS(refuse, REFUSE(EPERM));
 
 /* Its mode is in memory, where no filter sees it; callers fall back. */
 static const struct arg_rule openat2_checks[] = {
 	{ REFUSE(ENOSYS), { { ARG_ALWAYS, 0, 0, 0 } } },
+};
+
+/* The notifier must know that there are rules of this kind (notify.c). */
+static const struct arg_rule landlock_checks[] = {
+	{ HAND_OVER, { { ARG_ALWAYS, 0, 0, 0 } } },
 };
 
 #define WRITE_EXEC ((uint32_t)(PROT_WRITE | PROT_EXEC))
@@ -357,11 +367,17 @@ enum {
 	IN_STRICT = 1 << FILTER_STRICT,
 	IN_DEBUG = 1 << FILTER_DEBUG,
 	IN_PROFILES = IN_DEFAULT | IN_STRICT | IN_DEBUG,
-	IN_VOLUMES = 1 << FILTER_INIT_VOLUMES,
-	IN_INIT = 1 << FILTER_INIT | IN_VOLUMES,
+	IN_INIT = 1 << FILTER_INIT,
+	IN_VOLUMES = 1 << FILTER_VOLUMES,
+	IN_REFUSED = 1 << FILTER_VOLUMES_REFUSED,
 };
 
 #define CHECKS(list) list, sizeof(list) / sizeof((list)[0])
+#define NOTIFIED(call, shape)                            \
+	{ call, IN_VOLUMES, CHECKS(notify_##shape) },    \
+	{                                                \
+		call, IN_REFUSED, CHECKS(refuse_##shape) \
+	}
 
 static const struct {
 	const char *call;
@@ -382,16 +398,17 @@ static const struct {
 	{ "mprotect", IN_STRICT, CHECKS(protection_checks) },
 	{ "pkey_mprotect", IN_STRICT, CHECKS(protection_checks) },
 	{ "prlimit64", IN_INIT, CHECKS(limit_checks) },
-	{ "chmod", IN_VOLUMES, CHECKS(mode_checks_first) },
-	{ "fchmod", IN_VOLUMES, CHECKS(mode_checks_first) },
-	{ "creat", IN_VOLUMES, CHECKS(mode_checks_first) },
-	{ "mknod", IN_VOLUMES, CHECKS(mode_checks_first) },
-	{ "fchmodat", IN_VOLUMES, CHECKS(mode_checks_second) },
-	{ "fchmodat2", IN_VOLUMES, CHECKS(mode_checks_second) },
-	{ "mknodat", IN_VOLUMES, CHECKS(mode_checks_second) },
-	{ "open", IN_VOLUMES, CHECKS(open_checks) },
-	{ "openat", IN_VOLUMES, CHECKS(openat_checks) },
-	{ "openat2", IN_VOLUMES, CHECKS(openat2_checks) },
+	NOTIFIED("chmod", mode_first),
+	NOTIFIED("fchmod", mode_first),
+	NOTIFIED("creat", mode_first),
+	NOTIFIED("mknod", mode_first),
+	NOTIFIED("fchmodat", mode_second),
+	NOTIFIED("fchmodat2", mode_second),
+	NOTIFIED("mknodat", mode_second),
+	NOTIFIED("open", open),
+	NOTIFIED("openat", openat),
+	{ "openat2", IN_VOLUMES | IN_REFUSED, CHECKS(openat2_checks) },
+	{ "landlock_restrict_self", IN_VOLUMES, CHECKS(landlock_checks) },
 };
 
 /*
@@ -538,7 +555,9 @@ static struct call_rule rule_in(const struct call_group *group,
 				const char *call, enum filter_kind kind,
 				enum emulation emulation)
 {
-	struct call_rule rule = { NULL, 0, group->answer[kind] };
+	struct call_rule rule = { NULL, 0,
+				  kind <= FILTER_INIT ? group->answer[kind]
+						      : ALLOW };
 
 	for (size_t i = 0; i < COUNT(checked_calls); i++) {
 		if (!(checked_calls[i].kinds & 1U << kind) ||

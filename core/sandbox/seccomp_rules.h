@@ -17,14 +17,15 @@
 #include "policy/policy.h"
 #include "sandbox/seccomp.h"
 
-/* The programs there are: one a profile, and init's, of which there is another
- * for boxes with a writable volume. */
+/* The programs there are: one a profile, init's, and two for boxes with a
+ * writable volume, of which a command has one (seccomp.h). */
 enum filter_kind {
 	FILTER_DEFAULT = PROFILE_DEFAULT,
 	FILTER_STRICT = PROFILE_STRICT,
 	FILTER_DEBUG = PROFILE_DEBUG,
 	FILTER_INIT,
-	FILTER_INIT_VOLUMES,
+	FILTER_VOLUMES,
+	FILTER_VOLUMES_REFUSED,
 	FILTER_KINDS,
 };
 
@@ -87,7 +88,7 @@ struct rule_set {
 
 struct call_group {
 	const char *name; /* "@file" */
-	uint32_t answer[FILTER_KINDS];
+	uint32_t answer[FILTER_INIT + 1];
 	const char *calls; /* names with a space between two */
 };
 

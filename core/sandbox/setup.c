@@ -51,6 +51,40 @@ const char *setup_uppers(const struct setup *s)
 	return s->disk >= 0 ? "/tmp/disk" : "/tmp";
 }
 
+static bool mount_id(int dirfd, const char *path, uint64_t *ret)
+{
+	struct statx st;
+
+	if (statx(dirfd, path, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW,
+		  STATX_MNT_ID, &st) < 0 ||
+	    !(st.stx_mask & STATX_MNT_ID))
+		return false;
+	*ret = st.stx_mnt_id;
+	return true;
+}
+
+void setup_own_mount(struct setup *s, int dirfd, const char *path)
+{
+	uint64_t id;
+
+	if (s->plan->writable_volumes &&
+	    s->own_mount_count < SETUP_OWN_MOUNTS_MAX &&
+	    mount_id(dirfd, path, &id))
+		s->own_mounts[s->own_mount_count++] = id;
+}
+
+bool setup_is_own_mount(const struct setup *s, int fd)
+{
+	uint64_t id;
+
+	if (!mount_id(fd, "", &id))
+		return false;
+	for (size_t i = 0; i < s->own_mount_count; i++)
+		if (s->own_mounts[i] == id)
+			return true;
+	return false;
+}
+
 int setup_attach(int mount, int target)
 {
 	return move_mount(mount, "", target, "",

@@ -31,7 +31,10 @@ struct shared {
 	char exec_reason[MESSAGE_TEXT_MAX];
 };
 
-enum { SETUP_MOUNTS_MAX = MESSAGE_FDS_MAX - 2 }; /* beside lower and disk */
+enum {
+	SETUP_MOUNTS_MAX = MESSAGE_FDS_MAX - 2, /* beside lower and disk */
+	SETUP_OWN_MOUNTS_MAX = SETUP_MOUNTS_MAX + 16, /* and those of all */
+};
 
 /* Descriptors are -1 where there is none. */
 struct setup {
@@ -54,6 +57,11 @@ struct setup {
 	int devpts;                       /* root of the box's own devpts */
 	int *kept; /* open until init ends: it holds them locked */
 	size_t kept_count;
+	int listener[2]; /* command to init: what the filter hands over */
+	/* Mounts that are the box's own, by STATX_MNT_ID: on all others setuid
+	 * bits would be somebody else's too (notify_mode.c). */
+	uint64_t own_mounts[SETUP_OWN_MOUNTS_MAX];
+	size_t own_mount_count;
 	char detail[MESSAGE_TEXT_MAX - 32]; /* what a failing step worked on */
 };
 
@@ -108,6 +116,14 @@ int setup_cover_with_nothing(struct setup *s, int fd);
 bool setup_is_mount_point(int fd);
 /* Leaves fd open for as long as init lives. */
 void setup_keep(struct setup *s, int fd);
+
+/*
+ * Notes that the mount of dirfd and path ("": of dirfd itself) is one that the
+ * box has for itself alone. What is not noted counts as a volume.
+ */
+void setup_own_mount(struct setup *s, int dirfd, const char *path);
+/* Is fd on such a mount? */
+bool setup_is_own_mount(const struct setup *s, int fd);
 
 /* ---- the processes ---- */
 

@@ -113,6 +113,7 @@ int setup_dev(struct setup *s)
 
 	if (mount("/tmp/dev", "dev", NULL, MS_BIND, NULL) < 0)
 		return -errno;
+	setup_own_mount(s, AT_FDCWD, "dev");
 	int r = bind_nodes(s);
 
 	if (r < 0)
@@ -148,9 +149,11 @@ int setup_writable(struct setup *s)
 						{ "/tmp/run", "run" },
 						{ "/tmp/shm", "dev/shm" } };
 
-	for (size_t i = 0; i < ARRAY_SIZE(binds); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(binds); i++) {
 		if (mount(binds[i][0], binds[i][1], NULL, MS_BIND, NULL) < 0)
 			return setup_fail(s, "%s", binds[i][1]);
+		setup_own_mount(s, AT_FDCWD, binds[i][1]);
+	}
 	return 0;
 }
 

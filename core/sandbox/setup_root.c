@@ -154,7 +154,10 @@ int setup_root(struct setup *s)
 	if (chdir("/tmp/root") < 0)
 		return -errno;
 	s->root = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return s->root < 0 ? -errno : 0;
+	if (s->root < 0)
+		return -errno;
+	setup_own_mount(s, s->root, "");
+	return 0;
 }
 
 int setup_pivot(struct setup *s)

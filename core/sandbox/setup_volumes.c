@@ -156,7 +156,10 @@ static int attach_scratch(struct setup *s, size_t index, int target)
 	auto_close int tree = open_tree(s->scratch, name,
 					OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
-	return tree < 0 ? -errno : setup_attach(tree, target);
+	if (tree < 0)
+		return -errno;
+	setup_own_mount(s, tree, "");
+	return setup_attach(tree, target);
 }
 
 static int attach_tmpfs(struct setup *s, int64_t bytes, int target)
@@ -176,7 +179,10 @@ static int attach_tmpfs(struct setup *s, int64_t bytes, int target)
 	auto_close int mount = fsmount(fs, FSMOUNT_CLOEXEC,
 				       MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 
-	return mount < 0 ? -errno : setup_attach(mount, target);
+	if (mount < 0)
+		return -errno;
+	setup_own_mount(s, mount, "");
+	return setup_attach(mount, target);
 }
 
 /* The root of an overlay has upper's attributes: they are the source's. */
@@ -210,6 +216,7 @@ static int mount_overlay(struct setup *s, int source, const char *upper,
 	if (fchdir(source) < 0 ||
 	    mount("box", root, "overlay", MS_NOSUID | MS_NODEV, options) < 0)
 		return -errno;
+	setup_own_mount(s, AT_FDCWD, root);
 	return 0;
 }
 

@@ -7,6 +7,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,6 +21,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *errno_name(int code)
@@ -364,6 +368,128 @@ static int do_echo(int argc, char **argv)
 	return 0;
 }
 
+/* tmpfile DIR NAME MODE: a file without a name, then with one. */
+static int do_tmpfile(int argc, char **argv)
+{
+	char link[64];
+
+	if (argc < 4)
+		return 2;
+	int fd = open(argv[1], O_TMPFILE | O_WRONLY | O_CLOEXEC,
+		      (mode_t)strtoul(argv[3], NULL, 8));
+
+	if (fd < 0)
+		return say(-1);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return say(
+		linkat(AT_FDCWD, link, AT_FDCWD, argv[2], AT_SYMLINK_FOLLOW));
+}
+
+/* create PATH MODE [TEXT]: opens with O_CREAT and writes; prints the number of
+ * the descriptor. */
+static int do_create(int argc, char **argv)
+{
+	if (argc < 3)
+		return 2;
+	int fd = open(argv[1], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+		      (mode_t)strtoul(argv[2], NULL, 8));
+
+	if (argc > 3 && fd >= 0 &&
+	    write(fd, argv[3], strlen(argv[3])) != (ssize_t)strlen(argv[3]))
+		return say(-1);
+	return say(fd);
+}
+
+/* modes PATH N: so many chmod(2) with the setuid bit; how many nanoseconds each
+ * took, and each of as many without it. */
+static int do_modes(int argc, char **argv)
+{
+	long n = argc > 2 ? strtol(argv[2], NULL, 0) : 1;
+
+	for (int i = 0; i < 2 && argc > 1; i++) {
+		struct timespec start, end;
+
+		clock_gettime(CLOCK_MONOTONIC, &start);
+		for (long j = 0; j < n; j++)
+			if (chmod(argv[1], i ? 0755 : 04755) < 0)
+				return say(-1);
+		clock_gettime(CLOCK_MONOTONIC, &end);
+		printf("%ld ", ((end.tv_sec - start.tv_sec) * 1000000000 +
+				end.tv_nsec - start.tv_nsec) /
+				       n);
+	}
+	putchar('\n');
+	return 0;
+}
+
+/*
+ * race memory A B N: chmod(2) with setuid bits, N times, while another process
+ * puts the names A and B into the memory of the path in turn.
+ * race swap A B N: the same of A/f, while another exchanges A and B.
+ * Prints how many succeeded.
+ */
+static int do_race(int argc, char **argv)
+{
+	char *path = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (argc < 5 || path == MAP_FAILED)
+		return 2;
+	bool swap = strcmp(argv[1], "swap") == 0;
+	long n = strtol(argv[4], NULL, 0), done = 0;
+
+	snprintf(path, 4096, swap ? "%s/f" : "%s", argv[2]);
+	pid_t pid = fork();
+
+	for (unsigned i = 0; pid == 0; i++)
+		if (swap)
+			renameat2(AT_FDCWD, argv[2], AT_FDCWD, argv[3],
+				  RENAME_EXCHANGE);
+		else
+			strcpy(path, argv[2 + i % 2]);
+	for (long i = 0; i < n; i++)
+		done += chmod(path, 06755) == 0;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return say(done);
+}
+
+static int run_rest(int argc, char **argv)
+{
+	if (argc < 2)
+		return 0;
+	execv(argv[1], argv + 1);
+	return say(-1);
+}
+
+/* filtered COMMAND...: with a system-call filter of its own. Prints what asking
+ * for a listener gave. */
+static int do_filtered(int argc, char **argv)
+{
+	struct sock_filter allow = { BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW };
+	struct sock_fprog program = { 1, &allow };
+
+	say(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+		    SECCOMP_FILTER_FLAG_NEW_LISTENER, &program));
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
+		return say(-1);
+	return run_rest(argc, argv);
+}
+
+/* landlocked COMMAND...: may neither make nor write a file, by its own rules.
+ */
+static int do_landlocked(int argc, char **argv)
+{
+	uint64_t handled =
+		LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG;
+	int fd = (int)syscall(SYS_landlock_create_ruleset, &handled,
+			      sizeof(handled), 0);
+
+	if (fd < 0 || syscall(SYS_landlock_restrict_self, fd, 0) < 0)
+		return say(-1);
+	return run_rest(argc, argv);
+}
+
 static int do_exit(int argc, char **argv)
 {
 	return argc > 1 ? (int)strtol(argv[1], NULL, 0) : 0;
@@ -373,15 +499,18 @@ static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{ "syscall", do_syscall }, { "i386", do_i386 },
-	{ "x32", do_x32 },         { "forks", do_forks },
-	{ "bomb", do_bomb },       { "daemon", do_daemon },
-	{ "deaf", do_deaf },       { "wait", do_wait },
-	{ "signal", do_signal },   { "fill", do_fill },
-	{ "files", do_files },     { "print", do_print },
-	{ "memory", do_memory },   { "descriptors", do_descriptors },
-	{ "spin", do_spin },       { "cat", do_cat },
-	{ "echo", do_echo },       { "exit", do_exit },
+	{ "syscall", do_syscall },   { "i386", do_i386 },
+	{ "x32", do_x32 },           { "forks", do_forks },
+	{ "bomb", do_bomb },         { "daemon", do_daemon },
+	{ "deaf", do_deaf },         { "wait", do_wait },
+	{ "signal", do_signal },     { "fill", do_fill },
+	{ "files", do_files },       { "print", do_print },
+	{ "memory", do_memory },     { "descriptors", do_descriptors },
+	{ "spin", do_spin },         { "cat", do_cat },
+	{ "echo", do_echo },         { "exit", do_exit },
+	{ "tmpfile", do_tmpfile },   { "create", do_create },
+	{ "modes", do_modes },       { "race", do_race },
+	{ "filtered", do_filtered }, { "landlocked", do_landlocked },
 };
 
 int main(int argc, char **argv)

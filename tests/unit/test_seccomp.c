@@ -35,9 +35,9 @@ enum {
 
 static const uint64_t HIGH_BIT = 1ULL << 32;
 
-static const char *const kind_names[FILTER_KINDS] = { "default", "strict",
-						      "debug", "init",
-						      "init with volumes" };
+static const char *const kind_names[FILTER_KINDS] = {
+	"default", "strict", "debug", "init", "volumes", "volumes, refused",
+};
 
 static const char *const emulation_names[EMULATIONS] = { "", ", one id",
 							 ", a range" };
@@ -295,9 +295,21 @@ static int last_emulation(int kind)
 	return kind < FILTER_INIT ? EMULATE_RANGE : EMULATE_NONE;
 }
 
-static void check_ready(int kind, int emulation)
+static void get_filter(int kind, enum emulation emulation, struct filter *ret)
 {
 	static const struct strv none;
+
+	if (kind > FILTER_INIT)
+		filter_for_volumes(kind == FILTER_VOLUMES, ret);
+	else if (kind == FILTER_INIT)
+		filter_for_init(ret);
+	else
+		filter_for_policy((enum profile)kind, emulation, &none, &none,
+				  ret, NULL);
+}
+
+static void check_ready(int kind, int emulation)
+{
 	struct sock_filter code[FILTER_LEN_MAX];
 	struct rule_set set;
 	struct filter f;
@@ -306,11 +318,7 @@ static void check_ready(int kind, int emulation)
 		   FILTER_ARCH_NATIVE);
 	int count = filter_build(&set, FILTER_ARCH_NATIVE, code);
 
-	if (kind >= FILTER_INIT)
-		filter_for_init(kind != FILTER_INIT, &f);
-	else
-		filter_for_policy((enum profile)kind, (enum emulation)emulation,
-				  &none, &none, &f, NULL);
+	get_filter(kind, (enum emulation)emulation, &f);
 	ok(count == f.count && !memcmp(code, f.code, f.count * sizeof(*code)),
 	   "%s%s: the ready program is the live one", kind_names[kind],
 	   emulation_names[emulation]);
@@ -329,12 +337,13 @@ static void test_ready_is_live(void)
 
 #define A    SECCOMP_RET_ALLOW
 #define E(e) (SECCOMP_RET_ERRNO | (e))
+#define N    SECCOMP_RET_USER_NOTIF
 
 static const struct expectation {
 	const char *call;
 	uint64_t args[4];
-	/* default, strict, debug, init, and init with volumes where it is not
-	 * as init: 0, which kills a thread, is never meant. */
+	/* default, strict, debug, init, and the volumes' two where they do not
+	 * allow: 0, which kills a thread, is never meant. */
 	uint32_t want[FILTER_KINDS];
 } expectations[] = {
 	{ "read", { 0 }, { A, A, A, A } },
@@ -343,19 +352,19 @@ static const struct expectation {
 	{ "exit_group", { 0 }, { A, A, A, A } },
 	{ "statx", { 0 }, { A, A, A, A } },
 	{ "faccessat2", { 0 }, { A, A, A, A } },
-	{ "openat2", { 0 }, { A, A, A, A, E(ENOSYS) } },
+	{ "openat2", { 0 }, { A, A, A, A, E(ENOSYS), E(ENOSYS) } },
 	{ "prlimit64", { 0 }, { A, A, A, A } },
 	{ "prlimit64", { 1 }, { A, A, A, E(EPERM) } },
 	{ "prlimit64", { 1ULL << 32 | 1 }, { A, A, A, E(EPERM) } },
 	{ "prlimit64", { 10 }, { A, A, A, A } },
 	{ "fchmod", { 3, 0755 }, { A, A, A, A } },
-	{ "fchmod", { 3, 04755 }, { A, A, A, A, E(EPERM) } },
-	{ "fchmodat", { 3, 0, 02755 }, { A, A, A, A, E(EPERM) } },
-	{ "fchmodat2", { 3, 0, 04000 }, { A, A, A, A, E(EPERM) } },
-	{ "mknodat", { 3, 0, 0104755 }, { A, A, A, A, E(EPERM) } },
+	{ "fchmod", { 3, 04755 }, { A, A, A, A, N, E(EPERM) } },
+	{ "fchmodat", { 3, 0, 02755 }, { A, A, A, A, N, E(EPERM) } },
+	{ "fchmodat2", { 3, 0, 04000 }, { A, A, A, A, N, E(EPERM) } },
+	{ "mknodat", { 3, 0, 0104755 }, { A, A, A, A, N, E(EPERM) } },
 	{ "openat", { 3, 0, O_CREAT, 0644 }, { A, A, A, A } },
-	{ "openat", { 3, 0, O_CREAT, 04755 }, { A, A, A, A, E(EPERM) } },
-	{ "openat", { 3, 0, O_TMPFILE, 06755 }, { A, A, A, A, E(EPERM) } },
+	{ "openat", { 3, 0, O_CREAT, 04755 }, { A, A, A, A, N, E(EPERM) } },
+	{ "openat", { 3, 0, O_TMPFILE, 06755 }, { A, A, A, A, N, E(EPERM) } },
 	{ "openat", { 3, 0, O_RDONLY, 06755 }, { A, A, A, A } },
 	{ "close_range", { 0 }, { A, A, A, A } },
 	{ "rseq", { 0 }, { A, A, A, A } },
@@ -366,7 +375,7 @@ static const struct expectation {
 	{ "mseal", { 0 }, { A, A, A, A } },
 	{ "futex_requeue", { 0 }, { A, A, A, A } },
 	{ "seccomp", { 0 }, { A, A, A, A } },
-	{ "landlock_restrict_self", { 0 }, { A, A, A, A } },
+	{ "landlock_restrict_self", { 0 }, { A, A, A, A, N, A } },
 	{ "pidfd_open", { 0 }, { A, A, A, A } },
 	{ "chroot", { 0 }, { A, E(EPERM), A, A } },
 	{ "ptrace", { 0 }, { A, E(EPERM), A, A } },
@@ -484,31 +493,20 @@ static uint32_t decide(const struct filter *f, const char *call,
 	return filter_decide(f, &data);
 }
 
-static void get_filter(int kind, struct filter *ret)
-{
-	static const struct strv none;
-
-	if (kind >= FILTER_INIT)
-		filter_for_init(kind != FILTER_INIT, ret);
-	else
-		filter_for_policy((enum profile)kind, EMULATE_NONE, &none,
-				  &none, ret, NULL);
-}
-
 static void test_expectations(void)
 {
 	for (int kind = 0; kind < FILTER_KINDS; kind++) {
 		unsigned wrong = 0;
 		struct filter f;
 
-		get_filter(kind, &f);
+		get_filter(kind, EMULATE_NONE, &f);
 		for (size_t i = 0; i < ARRAY_SIZE(expectations); i++) {
 			const struct expectation *e = &expectations[i];
 			uint32_t got = decide(&f, e->call, e->args);
 			uint32_t want = e->want[kind];
 
-			if (kind == FILTER_INIT_VOLUMES && !want)
-				want = e->want[FILTER_INIT];
+			if (kind > FILTER_INIT && !want)
+				want = A;
 			if (got == want)
 				continue;
 			wrong++;
@@ -519,7 +517,8 @@ static void test_expectations(void)
 	}
 }
 
-/* What no box ever needs, in each program; "!" in front: ENOSYS. */
+/* What no box ever needs, in the profiles' programs and init's; "!" in front:
+ * ENOSYS. */
 static const char never_allowed[] =
 	"mount umount2 pivot_root move_mount open_tree fsopen fsconfig "
 	"fsmount fspick mount_setattr open_tree_attr setns bpf "
@@ -580,12 +579,12 @@ static void test_never_allowed(void)
 	static const uint64_t no_args[4];
 	char call[CALL_NAME_LEN];
 
-	for (int kind = 0; kind < FILTER_KINDS; kind++) {
+	for (int kind = 0; kind <= FILTER_INIT; kind++) {
 		const char *cursor = never_allowed;
 		unsigned wrong = 0;
 		struct filter f;
 
-		get_filter(kind, &f);
+		get_filter(kind, EMULATE_NONE, &f);
 		while (rules_next_call(&cursor, call)) {
 			bool nosys = *call == '!';
 

@@ -32,7 +32,7 @@ static void load_filters(enum profile profile)
 	static const struct strv none;
 	struct filter init, command;
 
-	filter_for_init(false, &init);
+	filter_for_init(&init);
 	if (filter_for_policy(profile, EMULATE_NONE, &none, &none, &command,
 			      NULL) ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || filter_load(&init) ||
