@@ -388,7 +388,7 @@ static pid_t helper_start(const char *name, pid_t pid,
 			  int says)
 {
 	char path[HELPER_PATH_MAX], *env[] = { NULL };
-	struct helper_line line;
+	struct helper_line line = { 0 };
 	posix_spawn_file_actions_t actions;
 	pid_t helper;
 
@@ -418,7 +418,7 @@ static pid_t helper_start(const char *name, pid_t pid,
 static bool helpers_listen(int fd, char *text, size_t size)
 {
 	size_t len = 0;
-	char rest[256];
+	char rest[256] = "";
 
 	for (;;) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };

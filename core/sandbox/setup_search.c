@@ -12,9 +12,9 @@
  *	other names (hard links) of what is hidden, and of what is protected.
  *
  * Directories are read as they are, no link is followed, and what is too large
- * to be searched is an error. A directory that can't be read, but may be entered
- * by the command, is covered as a whole where something in it would have to be
- * found.
+ * to be searched is an error. A directory that can't be read, but that the
+ * command may enter, is covered as a whole where something in it would have to
+ * be found.
  */
 #include <dirent.h>
 #include <errno.h>

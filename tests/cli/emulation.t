@@ -14,7 +14,7 @@ fi
 
 bb()
 {
-	box --identity $identity -r "$BUSYBOX" -- sh -c "$1"
+	box --identity "$identity" -r "$BUSYBOX" -- sh -c "$1"
 }
 
 run bb ": >f; chown $other:$other f && chown -h $other f && stat -c %u:%g f"
