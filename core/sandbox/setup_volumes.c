@@ -343,7 +343,7 @@ static int mount_id(struct setup *s, size_t index, uint64_t *ret_id)
 static int check_covered(struct setup *s, const uint64_t *ids)
 {
 	for (size_t i = 0; i < s->plan->mount_count; i++) {
-		uint64_t now;
+		uint64_t now = 0;
 		int r = mount_id(s, i, &now);
 
 		if (r == 0 && now == ids[i])
@@ -359,7 +359,7 @@ static int check_covered(struct setup *s, const uint64_t *ids)
 
 int setup_volumes(struct setup *s)
 {
-	uint64_t ids[SETUP_MOUNTS_MAX];
+	uint64_t ids[SETUP_MOUNTS_MAX] = { 0 };
 
 	for (size_t i = 0; i < s->plan->mount_count; i++) {
 		int r = attach_volume(s, i);
