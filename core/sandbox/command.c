@@ -374,7 +374,7 @@ static void take_volume_filter(struct setup *s)
 	if (!s->plan->writable_volumes)
 		return;
 	filter_for_volumes(true, &filter);
-	int listener = filter_load_listener(&filter), r = listener;
+	int listener = filter_load_listener(&filter), r;
 
 	if (listener < 0) {
 		filter_for_volumes(false, &filter);

@@ -56,18 +56,18 @@ static int note_restriction(struct notifier *n, struct notify_request *r)
 }
 
 static const struct notify_call calls[] = {
-	/* number, handler, then dirfd, path, flags, mode, dev */
-	{ SYS_fchmod, notify_change_mode, 0, -1, -1, 1, -1 },
-	{ SYS_fchmodat, notify_change_mode, 0, 1, -1, 2, -1 },
-	{ SYS_fchmodat2, notify_change_mode, 0, 1, 3, 2, -1 },
-	{ SYS_openat, notify_open, 0, 1, 2, 3, -1 },
-	{ SYS_mknodat, notify_make_node, 0, 1, -1, 2, 3 },
-	{ SYS_landlock_restrict_self, note_restriction, -1, -1, -1, -1, -1 },
+	/* handler, number, then dirfd, path, flags, mode, dev */
+	{ notify_change_mode, SYS_fchmod, 0, -1, -1, 1, -1 },
+	{ notify_change_mode, SYS_fchmodat, 0, 1, -1, 2, -1 },
+	{ notify_change_mode, SYS_fchmodat2, 0, 1, 3, 2, -1 },
+	{ notify_open, SYS_openat, 0, 1, 2, 3, -1 },
+	{ notify_make_node, SYS_mknodat, 0, 1, -1, 2, 3 },
+	{ note_restriction, SYS_landlock_restrict_self, -1, -1, -1, -1, -1 },
 #ifdef SYS_chmod
-	{ SYS_chmod, notify_change_mode, -1, 0, -1, 1, -1 },
-	{ SYS_open, notify_open, -1, 0, 1, 2, -1 },
-	{ SYS_creat, notify_open, -1, 0, -1, 1, -1 },
-	{ SYS_mknod, notify_make_node, -1, 0, -1, 1, 2 },
+	{ notify_change_mode, SYS_chmod, -1, 0, -1, 1, -1 },
+	{ notify_open, SYS_open, -1, 0, 1, 2, -1 },
+	{ notify_open, SYS_creat, -1, 0, -1, 1, -1 },
+	{ notify_make_node, SYS_mknod, -1, 0, -1, 1, 2 },
 #endif
 };
 

@@ -48,8 +48,8 @@ enum {
 
 /* A row of the table: where a call has which argument; -1: it has none. */
 struct notify_call {
-	int number;
 	notify_handler *run;
+	int number;
 	int dirfd, path, flags, mode, dev;
 };
 

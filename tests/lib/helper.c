@@ -422,6 +422,16 @@ static int do_modes(int argc, char **argv)
 	return 0;
 }
 
+/* Exchanges A and B, or puts their names into path in turn; never ends. */
+static void disturb(char *path, const char *a, const char *b)
+{
+	for (unsigned i = 0;; i++)
+		if (path)
+			snprintf(path, 4096, "%s", i % 2 ? a : b);
+		else
+			renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
+}
+
 /*
  * race memory A B N: chmod(2) with setuid bits, N times, while another process
  * puts the names A and B into the memory of the path in turn.
@@ -441,12 +451,8 @@ static int do_race(int argc, char **argv)
 	snprintf(path, 4096, swap ? "%s/f" : "%s", argv[2]);
 	pid_t pid = fork();
 
-	for (unsigned i = 0; pid == 0; i++)
-		if (swap)
-			renameat2(AT_FDCWD, argv[2], AT_FDCWD, argv[3],
-				  RENAME_EXCHANGE);
-		else
-			strcpy(path, argv[2 + i % 2]);
+	if (pid == 0)
+		disturb(swap ? NULL : path, argv[2], argv[3]);
 	for (long i = 0; i < n; i++)
 		done += chmod(path, 06755) == 0;
 	kill(pid, SIGKILL);
