@@ -21,6 +21,7 @@ enum {
 	GROUP_CAPTURE = 1 << 3,
 	GROUP_IMPORT = 1 << 4,
 	GROUP_LIST = 1 << 5,
+	GROUP_DOCTOR = 1 << 6,
 };
 
 /* What its value is, for completions. */

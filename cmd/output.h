@@ -13,7 +13,8 @@ struct json_writer;
 
 enum {
 	STATUS_OK = 0,
-	STATUS_CHECK_FAILED = 1, /* policy check: the file has errors */
+	STATUS_CHECK_FAILED = 1, /* policy check: the file has errors; doctor:
+				    the default policy can't be held */
 	STATUS_LLMBOX = 125,     /* usage, policy, set-up, a broken box */
 	STATUS_NOT_EXECUTABLE = 126,
 	STATUS_NOT_FOUND = 127,

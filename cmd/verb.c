@@ -58,6 +58,12 @@ static const struct verb verbs[] = {
 	  .run = verb_policy_show },
 	{ "policy schema", .operands = "",
 	  .doc = "the JSON Schema of policy files", .run = verb_policy_schema },
+	{ "doctor", .operands = "", .groups = GROUP_DOCTOR,
+	  .doc = "what this host offers, found by trying it",
+	  .more = "Each line that is not 'yes' says what a box has not and what "
+		  "to type. The exit status is 0 where the built-in policy can "
+		  "be held, so that 'llmbox run -- true' works, else 1.",
+	  .run = verb_doctor },
 	{ "completion", .operands = "bash|zsh|fish", .operand = OPERAND_SHELL,
 	  .min = 1, .max = 1, .doc = "print completions for a shell",
 	  .more = "For bash: eval \"$(llmbox completion bash)\".",

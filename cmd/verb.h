@@ -82,6 +82,8 @@ int verb_policy_show(const struct verb *verb, const struct arguments *args,
 		     struct error *err);
 int verb_policy_schema(const struct verb *verb, const struct arguments *args,
 		       struct error *err);
+int verb_doctor(const struct verb *verb, const struct arguments *args,
+		struct error *err);
 int verb_completion(const struct verb *verb, const struct arguments *args,
 		    struct error *err);
 int verb_help(const struct verb *verb, const struct arguments *args,

@@ -111,6 +111,8 @@ static const char *const cures[CURES][CONTAINERS] = {
 	[CURE_UIDMAP] = { "as root: apt-get install uidmap" },
 	[CURE_CGROUP] = { "systemd-run --user --scope -p Delegate=yes "
 			  "llmbox ..." },
+	[CURE_CGROUP1] = { "run llmbox as root, or boot with "
+			   "systemd.unified_cgroup_hierarchy=1" },
 	[CURE_STORE] = { "set XDG_DATA_HOME to a directory of your own" },
 };
 

@@ -23,7 +23,8 @@ enum cure {
 	CURE_OVERLAY,
 	CURE_NF_TABLES,
 	CURE_UIDMAP,
-	CURE_CGROUP,
+	CURE_CGROUP,  /* version 2, not the caller's */
+	CURE_CGROUP1, /* version 1: root's only */
 	CURE_STORE,
 	CURES,
 };

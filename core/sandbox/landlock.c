@@ -21,10 +21,17 @@ enum {
 	ABI_SCOPES = 6,
 };
 
+int landlock_abi(void)
+{
+	int abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0,
+			       RULESET_VERSION);
+
+	return abi < 0 ? -errno : abi;
+}
+
 bool landlock_can_scope(void)
 {
-	return syscall(SYS_landlock_create_ruleset, NULL, 0, RULESET_VERSION) >=
-	       ABI_SCOPES;
+	return landlock_abi() >= ABI_SCOPES;
 }
 
 int landlock_scope(void)

@@ -5,6 +5,9 @@
 
 #include <stdbool.h>
 
+/* The kernel's version of its interface, or -ENOSYS, -EOPNOTSUPP. */
+int landlock_abi(void);
+
 /* Can processes be kept from abstract sockets outside (ABI 6, Linux 6.12)? */
 bool landlock_can_scope(void);
 

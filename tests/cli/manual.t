@@ -107,6 +107,23 @@ same 'shell: options of run but --json' "$(options_of_help shell)" \
 	"$(options_of_help run | grep -vx -e --json)"
 ok 'llmbox-shell.1 says so' grep -q '^\.Fl -json' "$MAN/llmbox-shell.1"
 
+# ---- doctor
+
+same 'llmbox-doctor.1: options' "$(options_of_page llmbox-doctor.1)" \
+	"$(options_of_help doctor)"
+"$LLMBOX" doctor --json >"$T/doctor.json"
+is 'llmbox-doctor.1: checks, in their order' \
+	"$(items "$MAN/llmbox-doctor.1" Ic | sed 's/ No \*//' |
+		if is_root; then cat; else grep -vx idmapped_mounts; fi)" \
+	"$(json "$T/doctor.json" '"\n".join(c["name"] for c in d["checks"])')"
+is 'llmbox-doctor.1: those that are needed' \
+	"$(items "$MAN/llmbox-doctor.1" Ic | sed -n 's/ No \*//p')" \
+	"$(json "$T/doctor.json" \
+		'"\n".join(c["name"] for c in d["checks"] if c["needed"])')"
+is 'llmbox-doctor.1: JSON' \
+	"$(items "$MAN/llmbox-doctor.1" Va)" \
+	"$(json "$T/doctor.json" '"\n".join(d["checks"][0])')"
+
 # ---- policies
 
 "$LLMBOX" policy schema >"$T/schema.json"

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Probes: user namespaces, the ids in them, and the other kinds of namespaces.
+ * They are made as outer and init make theirs (outer.c, setup_process.c): one
+ * user namespace below another, with the maps of a run.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "sandbox/probe_try.h"
+
+int probe_join(int userns, int flags)
+{
+	if (setns(userns, CLONE_NEWUSER) < 0 ||
+	    syscall(SYS_setgroups, 0, NULL) < 0 ||
+	    syscall(SYS_setresgid, 0, 0, 0) < 0 ||
+	    syscall(SYS_setresuid, 0, 0, 0) < 0)
+		return -errno;
+	/* prctl(2): set*id cleared both. */
+	if (prctl(PR_SET_DUMPABLE, 1) < 0 ||
+	    prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		return -errno;
+	return flags && unshare(flags) < 0 ? -errno : 0;
+}
+
+static int enter_one(const struct idmap *ids, int flags)
+{
+	if (unshare(CLONE_NEWUSER) < 0)
+		return -errno;
+	int r = idmap_write_self(ids);
+
+	if (r < 0)
+		return r;
+	return flags && unshare(flags) < 0 ? -errno : 0;
+}
+
+int probe_enter(struct probe_try *t, int flags)
+{
+	struct error err = t->ids_error;
+	int r;
+
+	if (err.kind != ERROR_NONE) {
+		r = -EINVAL;
+	} else if (t->ids.identity == IDENTITY_ONE) {
+		r = enter_one(&t->ids, flags);
+	} else {
+		auto_close int userns = idmap_userns(&t->ids, &err);
+
+		r = userns < 0 ? userns : probe_join(userns, flags);
+	}
+	if (r < 0 && err.kind == ERROR_NONE)
+		explain_userns(-r, &err);
+	if (r < 0) {
+		probe_no(t, explain_userns_cure(-r), "%s%s%s", err.message,
+			 err.code ? ": " : "",
+			 err.code ? strerror(err.code) : "");
+		if (!t->ret->cure[0] && err.hint[0])
+			probe_add_cure(t, "%s", err.hint);
+	}
+	return r;
+}
+
+/*
+ * An AppArmor profile may let user namespaces be made and then refuse every
+ * right in them (apparmor_restrict_unprivileged_userns), so one is used.
+ */
+void probe_userns(struct probe_try *t)
+{
+	struct error err = { 0 };
+
+	if (probe_enter(t, CLONE_NEWNS) < 0)
+		return;
+	if (mount("box", "/tmp", "tmpfs", 0, NULL) < 0) {
+		probe_no(t, explain_userns_cure(errno),
+			 "a user namespace is made, but may mount nothing: %s",
+			 strerror(errno));
+		return;
+	}
+	if (unshare(CLONE_NEWUSER) < 0) {
+		int code = errno;
+
+		explain_userns(code, &err);
+		probe_no(t, explain_userns_cure(code),
+			 "none can be made below another: %s: %s", err.message,
+			 strerror(code));
+		return;
+	}
+	probe_yes(t, "made, mapped, nested");
+}
+
+void probe_namespaces(struct probe_try *t)
+{
+	static const struct {
+		const char *name, *setting;
+		int flag;
+	} kinds[] = {
+		{ "mount", "mnt", CLONE_NEWNS },
+		{ "network", "net", CLONE_NEWNET },
+		{ "ipc", "ipc", CLONE_NEWIPC },
+		{ "pid", "pid", CLONE_NEWPID },
+		{ "uts", "uts", CLONE_NEWUTS },
+		{ "cgroup", "cgroup", CLONE_NEWCGROUP },
+	};
+
+	if (probe_enter(t, 0) < 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (unshare(kinds[i].flag) == 0)
+			continue;
+		int code = errno;
+
+		probe_failed(t, code, CURE_KERNEL, "%s namespace",
+			     kinds[i].name);
+		if (code != ENOSPC)
+			return;
+		t->ret->cure[0] = '\0';
+		probe_add_cure(t,
+			       "as root: sysctl user.max_%s_namespaces=15000",
+			       kinds[i].setting);
+		return;
+	}
+	probe_yes(t, "mount, network, ipc, pid, uts, cgroup");
+}
+
+/* ---- which ids ---- */
+
+static void one_id(struct probe_try *t)
+{
+	const char *reason = t->ids.reason;
+	struct error err = { 0 };
+	struct idmap range;
+
+	probe_soft(t, CURE_NONE, "one: %s",
+		   reason && *reason ? reason : "only the caller's own id");
+	/* Root of a user namespace has no range to get. */
+	if (geteuid() != 0 &&
+	    idmap_choose(IDENTITY_RANGE, 0, 0, &range, &err) < 0)
+		probe_add_cure(t, "%s", err.hint);
+}
+
+void probe_identity(struct probe_try *t)
+{
+	const struct idmap_range *uid = &t->ids.uid[0];
+
+	if (t->ids.identity == IDENTITY_ONE)
+		one_id(t);
+	else if (probe_enter(t, 0) == 0)
+		probe_yes(t, "%s: %u ids from %u on",
+			  identity_name(t->ids.identity), uid->count,
+			  uid->outside);
+}
+
+/* ---- the bound on processes ---- */
+
+enum { PIDS_BOUND = 12, PIDS_TRIED = 10, PIDS_LEADERS = 3 };
+
+/* Forks up to so many that stay, and tells each by a byte. */
+static void fork_many(int count, int told)
+{
+	for (int i = 0; i < count; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0 || (pid > 0 && write(told, "", 1) != 1))
+			return;
+		if (pid == 0)
+			for (;;)
+				pause();
+	}
+}
+
+/* A process with each of several ids forks; all of them are of one box. */
+static void fork_by_ids(unsigned ids, int told)
+{
+	for (unsigned id = 1; id <= ids; id++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			return;
+		if (pid > 0) {
+			probe_child_succeeded(pid);
+			continue;
+		}
+		if (syscall(SYS_setresuid, id, id, id) == 0)
+			fork_many(PIDS_TRIED, told);
+		_exit(0);
+	}
+}
+
+static int count_forks(bool several)
+{
+	char bytes[256];
+	int told[2], total = 0;
+
+	if (pipe2(told, O_CLOEXEC | O_NONBLOCK) < 0)
+		return -errno;
+	if (several)
+		fork_by_ids(PIDS_LEADERS, told[1]);
+	else
+		fork_many(PIDS_LEADERS * PIDS_TRIED, told[1]);
+	for (;;) {
+		ssize_t n = read(told[0], bytes, sizeof(bytes));
+
+		if (n <= 0)
+			return total;
+		total += (int)n;
+	}
+}
+
+/*
+ * A user namespace takes RLIMIT_NPROC at its creation as the bound of all its
+ * ids together, since Linux 5.14; before, it bounds what an id of the host has
+ * anywhere.
+ */
+void probe_pids(struct probe_try *t)
+{
+	struct rlimit bound = { PIDS_BOUND, PIDS_BOUND };
+	struct idmap below = t->ids;
+	bool several = below.identity != IDENTITY_ONE;
+
+	if (probe_enter(t, 0) < 0)
+		return;
+	below.uid[0].outside = below.uid[0].inside;
+	below.gid[0].outside = below.gid[0].inside;
+	if (several)
+		below.uid_count = below.gid_count = 1;
+	/* The process that holds the new namespace is one more. */
+	if (setrlimit(RLIMIT_NPROC, &bound) < 0) {
+		probe_failed(t, errno, CURE_NONE, "RLIMIT_NPROC");
+		return;
+	}
+	int r = 0;
+
+	if (!several) {
+		r = unshare(CLONE_NEWUSER) < 0 ? -errno
+					       : idmap_write(0, &below);
+	} else {
+		struct error err = { 0 };
+		auto_close int userns = idmap_userns(&below, &err);
+
+		r = userns < 0 ? userns : probe_join(userns, 0);
+	}
+	int forks = r < 0 ? r : count_forks(several);
+
+	if (forks < 0)
+		probe_failed(t, -forks, CURE_NONE, "a bounded namespace");
+	else if (forks > PIDS_BOUND)
+		probe_soft(t, CURE_KERNEL, "each id has a bound of its own");
+	else if (forks == 0)
+		probe_soft(t, CURE_KERNEL,
+			   "what runs outside under this id counts too");
+	else
+		probe_yes(t, "a bound on all ids of a box together");
+}
