@@ -82,7 +82,7 @@ static void run_checks(struct checks *c)
 
 	c->count = probe_all(&in, c->results, &c->ok);
 	if (place)
-		(void)tree_remove(AT_FDCWD, place);
+		(void)tree_remove_owned(AT_FDCWD, place, NULL);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 

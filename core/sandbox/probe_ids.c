@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -21,10 +22,9 @@
 #include "base/mem.h"
 #include "sandbox/probe_try.h"
 
-int probe_join(int userns, int flags)
+static int become_root(void)
 {
-	if (setns(userns, CLONE_NEWUSER) < 0 ||
-	    syscall(SYS_setgroups, 0, NULL) < 0 ||
+	if (syscall(SYS_setgroups, 0, NULL) < 0 ||
 	    syscall(SYS_setresgid, 0, 0, 0) < 0 ||
 	    syscall(SYS_setresuid, 0, 0, 0) < 0)
 		return -errno;
@@ -32,43 +32,87 @@ int probe_join(int userns, int flags)
 	if (prctl(PR_SET_DUMPABLE, 1) < 0 ||
 	    prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		return -errno;
-	return flags && unshare(flags) < 0 ? -errno : 0;
+	return 0;
 }
 
-static int enter_one(const struct idmap *ids, int flags)
+int probe_join(int userns, int flags)
 {
-	if (unshare(CLONE_NEWUSER) < 0)
+	if (setns(userns, CLONE_NEWUSER) < 0)
 		return -errno;
-	int r = idmap_write_self(ids);
+	int r = become_root();
 
-	if (r < 0)
-		return r;
-	return flags && unshare(flags) < 0 ? -errno : 0;
+	return r == 0 && flags && unshare(flags) < 0 ? -errno : r;
+}
+
+/* By whom the maps of several ids are given: a process that stays outside. */
+static int give_maps(const struct probe_try *t, int go, struct error *err)
+{
+	pid_t pid = getppid();
+	char byte;
+
+	if (read(go, &byte, 1) != 1)
+		return -EPIPE;
+	return idmap_give(pid, &t->ids, err);
+}
+
+static pid_t start_giver(const struct probe_try *t, int go[2])
+{
+	struct error err = { 0 };
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid < 0 ? -errno : pid;
+	close(go[1]);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	_exit(give_maps(t, go[0], &err) < 0 ? (err.code ? err.code : EPERM)
+					    : 0);
+}
+
+static int be_mapped(const struct probe_try *t)
+{
+	int go[2], status;
+
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return -errno;
+	pid_t giver = start_giver(t, go);
+
+	close(go[0]);
+	int r = giver < 0 ? giver : unshare(CLONE_NEWUSER) < 0 ? -errno : 0;
+
+	if (r == 0 && write(go[1], "", 1) != 1)
+		r = -errno;
+	close(go[1]);
+	if (giver > 0 && waitpid(giver, &status, 0) == giver && r == 0 &&
+	    status != 0)
+		r = WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
+	return r == 0 ? become_root() : r;
+}
+
+static int enter(struct probe_try *t)
+{
+	if (t->ids.identity != IDENTITY_ONE)
+		return be_mapped(t);
+	return unshare(CLONE_NEWUSER) < 0 ? -errno : idmap_write_self(&t->ids);
 }
 
 int probe_enter(struct probe_try *t, int flags)
 {
 	struct error err = t->ids_error;
-	int r;
+	int r = err.kind == ERROR_NONE ? enter(t) : -EINVAL;
 
-	if (err.kind != ERROR_NONE) {
-		r = -EINVAL;
-	} else if (t->ids.identity == IDENTITY_ONE) {
-		r = enter_one(&t->ids, flags);
-	} else {
-		auto_close int userns = idmap_userns(&t->ids, &err);
-
-		r = userns < 0 ? userns : probe_join(userns, flags);
+	if (r == 0 && flags && unshare(flags) < 0) {
+		r = -errno;
+		probe_failed(t, -r, CURE_NONE, "make its namespaces");
+		return r;
 	}
-	if (r < 0 && err.kind == ERROR_NONE)
+	if (r == 0)
+		return 0;
+	if (err.kind == ERROR_NONE)
 		explain_userns(-r, &err);
-	if (r < 0) {
-		probe_no(t, explain_userns_cure(-r), "%s%s%s", err.message,
-			 err.code ? ": " : "",
-			 err.code ? strerror(err.code) : "");
-		if (!t->ret->cure[0] && err.hint[0])
-			probe_add_cure(t, "%s", err.hint);
-	}
+	probe_no(t, explain_userns_cure(-r), "%s%s%s", err.message,
+		 err.code ? ": " : "", err.code ? strerror(err.code) : "");
+	if (!t->ret->cure[0] && err.hint[0])
+		probe_add_cure(t, "%s", err.hint);
 	return r;
 }
 
@@ -80,9 +124,10 @@ void probe_userns(struct probe_try *t)
 {
 	struct error err = { 0 };
 
-	if (probe_enter(t, CLONE_NEWNS) < 0)
+	if (probe_enter(t, 0) < 0)
 		return;
-	if (mount("box", "/tmp", "tmpfs", 0, NULL) < 0) {
+	if (unshare(CLONE_NEWNS) < 0 ||
+	    mount("box", "/tmp", "tmpfs", 0, NULL) < 0) {
 		probe_no(t, explain_userns_cure(errno),
 			 "a user namespace is made, but may mount nothing: %s",
 			 strerror(errno));
@@ -152,14 +197,20 @@ static void one_id(struct probe_try *t)
 
 void probe_identity(struct probe_try *t)
 {
-	const struct idmap_range *uid = &t->ids.uid[0];
+	const struct idmap *ids = &t->ids;
+	uint32_t total = 0;
 
-	if (t->ids.identity == IDENTITY_ONE)
+	if (ids->identity == IDENTITY_ONE) {
 		one_id(t);
-	else if (probe_enter(t, 0) == 0)
-		probe_yes(t, "%s: %u ids from %u on",
-			  identity_name(t->ids.identity), uid->count,
-			  uid->outside);
+		return;
+	}
+	if (probe_enter(t, 0) < 0)
+		return;
+	for (unsigned i = 0; i < ids->uid_count; i++)
+		total += ids->uid[i].count;
+	probe_yes(t, "%s: %" PRIu32 " ids, from %" PRIu32 " on",
+		  identity_name(ids->identity), total,
+		  ids->uid[ids->uid_count - 1].outside);
 }
 
 /* ---- the bound on processes ---- */
@@ -226,15 +277,19 @@ static int count_forks(bool several)
 void probe_pids(struct probe_try *t)
 {
 	struct rlimit bound = { PIDS_BOUND, PIDS_BOUND };
-	struct idmap below = t->ids;
-	bool several = below.identity != IDENTITY_ONE;
+	bool several = t->ids.identity != IDENTITY_ONE;
+	/* Ids of the namespace above; root's may be a range of its own there
+	 * (user_namespaces(7): each line is within one of the parent's). */
+	struct idmap below = {
+		.identity = IDENTITY_SHIFTED,
+		.uid = { { 0, 0, 1 }, { 1, 1, PIDS_LEADERS } },
+		.gid = { { 0, 0, 1 }, { 1, 1, PIDS_LEADERS } },
+		.uid_count = several ? 2 : 1,
+		.gid_count = several ? 2 : 1,
+	};
 
 	if (probe_enter(t, 0) < 0)
 		return;
-	below.uid[0].outside = below.uid[0].inside;
-	below.gid[0].outside = below.gid[0].inside;
-	if (several)
-		below.uid_count = below.gid_count = 1;
 	/* The process that holds the new namespace is one more. */
 	if (setrlimit(RLIMIT_NPROC, &bound) < 0) {
 		probe_failed(t, errno, CURE_NONE, "RLIMIT_NPROC");

@@ -113,6 +113,9 @@ static void try_proc(struct probe_try *t)
 				 names);
 		else
 			probe_failed(t, code, CURE_PROC, "mount a new one");
+		if (code == EPERM)
+			probe_add_cure(t, "or, in the policy, \"proc\": "
+					  "\"outer\"");
 		return;
 	}
 	int r = file_put(AT_FDCWD, "/proc/sys/user/max_user_namespaces", "0");

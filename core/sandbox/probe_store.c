@@ -191,7 +191,8 @@ static int disk_enter(struct probe_try *t, struct error *err)
 		return tree;
 	int r = probe_join(userns, CLONE_NEWNS);
 
-	return r < 0 ? r : fd_take(tree);
+	return r < 0 ? error_set(err, ERROR_HOST, -r, "join its owner's ids")
+		     : fd_take(tree);
 }
 
 /* As who made them: a range's ids are not the caller's outside. */

@@ -54,7 +54,8 @@ void probe_namespaces(struct probe_try *t);
 void probe_identity(struct probe_try *t);
 void probe_pids(struct probe_try *t);
 /* probe_kernel.c */
-void probe_calls(struct probe_try *t);
+void probe_pidfd(struct probe_try *t);
+void probe_openat2(struct probe_try *t);
 void probe_filter(struct probe_try *t);
 void probe_notify(struct probe_try *t);
 void probe_keyring(struct probe_try *t);

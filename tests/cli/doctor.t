@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # doctor says what a run then finds: on this host as it is, and on hosts that
-# are worse, made by namespaces and limits of the test's own. (What a worse
-# kernel does is in tests/fault/degraded.t.) Nothing is left.
+# are worse, made by namespaces and limits of the test's own. Nothing is left.
 # shellcheck source=tests/lib/box.sh
 . "${LLMBOX_SRC:?run it by make check}/tests/lib/box.sh"
 need python3 unshare
@@ -162,6 +161,19 @@ cure user_namespaces >"$T/cure"
 like 'AppArmor: a profile of this binary' "$(cat "$T/cure")" \
 	"^profile llmbox \"$LLMBOX\" flags=\(unconfined\) \{\$"
 like 'AppArmor: it has userns' "$(cat "$T/cure")" '^  userns,$'
+# Older parsers do not know the rule.
+profile()
+{
+	apparmor_parser -Q -K "$1" 2>&1
+}
+printf 'abi <abi/4.0>,\nprofile a /a { userns, }\n' >"$T/known"
+if command -v apparmor_parser >/dev/null && profile "$T/known" >/dev/null; then
+	sed -n '/^abi/,/^}/p' "$T/cure" >"$T/profile"
+	is 'AppArmor: its parser takes the profile' "$(profile "$T/profile" |
+		grep -i error)" ''
+else
+	inapplicable 'AppArmor: its parser' 'no parser that knows userns'
+fi
 like 'AppArmor: how to load it' "$(cat "$T/cure")" '^as root: apparmor_parser -r '
 
 if is_root; then
@@ -169,6 +181,33 @@ if is_root; then
 else
 	inapplicable 'a chroot' 'only root can enter one; see tests/fault'
 fi
+
+# ---- worse kernels: whatever is refused, both say the same
+
+agree()
+{
+	run "$DEGRADE" "$1" -- "$LLMBOX" run -- true
+	agree_run=$RC
+	run "$DEGRADE" "$1" -- "$LLMBOX" doctor --json
+	is "$1: doctor and a run agree" "$RC" \
+		"$([ $agree_run -eq 0 ] && echo 0 || echo 1)"
+}
+for spec in userns=EPERM ns:0x40000000=EPERM ns:0x08000000=EINVAL \
+	mount=EACCES pivot_root=EPERM openat2=ENOSYS pidfd_open=ENOSYS \
+	memfd_create=ENOSYS fsopen=ENOSYS mount_setattr=ENOSYS keyctl=EPERM \
+	landlock_create_ruleset=ENOSYS seccomp=EPERM listener=EINVAL \
+	socket:2=EAFNOSUPPORT setns=EPERM write:uid_map=EPERM; do
+	agree $spec
+done
+run "$DEGRADE" userns=EPERM -- "$LLMBOX" doctor --json
+like 'a filter: the flag of a container engine' "$(cure user_namespaces)" \
+	'--security-opt seccomp=unconfined'
+run "$DEGRADE" landlock_create_ruleset=ENOSYS -- "$LLMBOX" doctor --json
+is 'no Landlock' "$(state landlock)" no
+run "$DEGRADE" listener=EINVAL -- "$LLMBOX" doctor --json
+is 'no notifications' "$(state seccomp_notify)" no
+
+# ---- the rest
 
 # A limit that keeps every probe from forking is no reason to hang or to lie.
 run sh -c 'ulimit -f 0; exec "$0" doctor --json >/dev/null' "$LLMBOX"
@@ -182,11 +221,11 @@ doctor=$!
 made()
 {
 	[ -n "$(find "$T/data" -name '.llmbox-doctor*')" ] ||
-		! kill -0 $doctor 2>/dev/null
+		! kill -0 "$doctor" 2>/dev/null
 }
 wait_until made
-kill -TERM $doctor
-wait $doctor
+kill -TERM "$doctor"
+wait "$doctor"
 is 'interrupted: by the signal' $? 143
 is 'interrupted: no file is left' \
 	"$(find "$T/data" -name '.llmbox-doctor*')" ''
