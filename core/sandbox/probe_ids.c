@@ -35,13 +35,11 @@ static int become_root(void)
 	return 0;
 }
 
-int probe_join(int userns, int flags)
+static int join(int userns)
 {
 	if (setns(userns, CLONE_NEWUSER) < 0)
 		return -errno;
-	int r = become_root();
-
-	return r == 0 && flags && unshare(flags) < 0 ? -errno : r;
+	return become_root();
 }
 
 /* By whom the maps of several ids are given: a process that stays outside. */
@@ -304,7 +302,7 @@ void probe_pids(struct probe_try *t)
 		struct error err = { 0 };
 		auto_close int userns = idmap_userns(&below, &err);
 
-		r = userns < 0 ? userns : probe_join(userns, 0);
+		r = userns < 0 ? userns : join(userns);
 	}
 	int forks = r < 0 ? r : count_forks(several);
 

@@ -171,28 +171,33 @@ void probe_overlay(struct probe_try *t)
 			   "a directory of the tree can't be replaced");
 }
 
-/* The directory as a mount that the new namespaces may use. */
+/*
+ * The directory as a mount that the new namespaces may use. As in a run, it is
+ * given to the box's root: what is root's outside can't be written with moved
+ * ids.
+ */
 static int disk_enter(struct probe_try *t, struct error *err)
 {
-	if (t->ids.identity != IDENTITY_SHIFTED) {
-		int r = probe_enter(t, CLONE_NEWNS);
+	bool shifted = t->ids.identity == IDENTITY_SHIFTED;
+	int tree = -1;
 
-		return r < 0 ? r
-			     : idmap_clone_mount(AT_FDCWD, t->in->place, -1,
-						 false, 0, err);
+	if (shifted) {
+		if (chown(t->in->place, t->ids.uid[0].outside,
+			  t->ids.gid[0].outside) < 0)
+			return error_set(err, ERROR_HOST, errno,
+					 "give %s to the box's root",
+					 t->in->place);
+		tree = idmap_clone_mount(AT_FDCWD, t->in->place, -1, false, 0,
+					 err);
 	}
-	auto_close int userns = idmap_userns(&t->ids, err);
-	auto_close int tree =
-		userns < 0 ? userns
-			   : idmap_clone_mount(AT_FDCWD, t->in->place, userns,
-					       false, 0, err);
+	int r = shifted && tree < 0 ? tree : probe_enter(t, CLONE_NEWNS);
 
-	if (tree < 0)
-		return tree;
-	int r = probe_join(userns, CLONE_NEWNS);
-
-	return r < 0 ? error_set(err, ERROR_HOST, -r, "join its owner's ids")
-		     : fd_take(tree);
+	if (r == 0 && !shifted)
+		tree = idmap_clone_mount(AT_FDCWD, t->in->place, -1, false, 0,
+					 err);
+	if (r < 0)
+		fd_close(&tree);
+	return r < 0 ? r : tree;
 }
 
 /* As who made them: a range's ids are not the caller's outside. */

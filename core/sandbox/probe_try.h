@@ -40,8 +40,6 @@ void probe_add_cure(struct probe_try *t, const char *format, ...)
  * kinds in flags (CLONE_NEW...). 0, or -errno with the answer given.
  */
 int probe_enter(struct probe_try *t, int flags);
-/* Enters one that exists already, as root of it. 0 or -errno. */
-int probe_join(int userns, int flags);
 
 /* Waits for a child of the probe. True where it exited with 0. */
 bool probe_child_succeeded(int pid);
