@@ -227,16 +227,17 @@ static int prepare_mount(const struct extract_input *in,
 	if (in->ids.layout == LAYOUT_PLAIN) {
 		c->mount = idmap_clone_mount(AT_FDCWD, in->tree, c->userns,
 					     false, 0, err);
-		return c->mount < 0 ? c->mount : 0;
+		return c->mount < 0 ? explain_error(err) : 0;
 	}
 	if (chown(in->tree, m->uid[0].outside, m->gid[0].outside) < 0)
 		return error_set(err, ERROR_STATE, errno,
 				 "change the owner of %s", in->tree);
 	c->mount = (int)syscall(SYS_open_tree, AT_FDCWD, in->tree,
 				OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-	return c->mount < 0 ? error_set(err, ERROR_HOST, errno,
-					"clone the mount of %s", in->tree)
-			    : 0;
+	if (c->mount >= 0)
+		return 0;
+	error_set(err, ERROR_HOST, errno, "clone the mount of %s", in->tree);
+	return explain_error(err);
 }
 
 static int prepare_map(const struct extract_input *in, struct idmap *map,

@@ -158,6 +158,8 @@ static int hand_tree(const struct setup *s, int userns, struct handed *h,
 		AT_FDCWD, root->tree, root->idmapped ? userns : -1, false,
 		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_RDONLY, err);
 
+	if (fd == -EPERM)
+		return fd;
 	if (fd < 0)
 		return error_hint(err, "a box of host root needs a file system "
 				       "that can be idmapped; of a directory "

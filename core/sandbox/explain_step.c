@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -121,6 +122,19 @@ static void name_call(const struct needed_call *call, int code,
 		error_hint(err, "%s", explain_cure(cure));
 }
 
+/* Root of a container has fewer rights than an ordinary user has in namespaces
+ * of its own: mounts of the container's are none of its to hand over. */
+static bool is_root_without_rights(void)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct caps[2] = { 0 };
+
+	return geteuid() == 0 && syscall(SYS_capget, &head, caps) == 0 &&
+	       !(caps[0].effective & 1U << CAP_SYS_ADMIN);
+}
+
 int explain_error(struct error *err)
 {
 	int code = 0;
@@ -128,6 +142,15 @@ int explain_error(struct error *err)
 
 	if (!err || err->kind == ERROR_NONE)
 		return 0;
+	if (err->code == EPERM && is_root_without_rights()) {
+		auto_free char *what = mem_strdup(err->message);
+
+		error_set(err, err->kind, EPERM,
+			  "%s: this root has no CAP_SYS_ADMIN", what);
+		return error_hint(err, "start llmbox as another user; in "
+				       "docker: --user 1000, in a pod: "
+				       "runAsUser: 1000");
+	}
 	if (err->code == ENOSYS || err->code == EPERM || err->code == EACCES)
 		call = find_call(&code);
 	if (call)

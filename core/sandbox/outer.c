@@ -132,18 +132,16 @@ static int outer_sysfs(struct setup *s)
 		return 0;
 	auto_close int fs = fsopen("sysfs", FSOPEN_CLOEXEC);
 
-	if (fs < 0)
+	if (fs < 0 || fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
 		return -errno;
-	/* Refused where parts of this /sys are covered, as container engines
-	 * do (mount_too_revealing(), fs/namespace.c): the box's is empty. */
-	if (fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
-		return errno == EPERM ? 0 : -errno;
 	int mount = fsmount(fs, FSMOUNT_CLOEXEC,
 			    MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
 				    MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 
+	/* Refused where parts of this /sys are covered, as container engines
+	 * do (mount_too_revealing(), fs/namespace.c): the box's is empty. */
 	if (mount < 0)
-		return -errno;
+		return errno == EPERM ? 0 : -errno;
 	s->shared->sysfs = mount;
 	return 0;
 }

@@ -134,4 +134,40 @@ done
 for file in "$T"/sessions/*; do
 	check_session "$file"
 done
+
+# ---- the files in examples/
+
+examples=$LLMBOX_SRC/examples
+for file in agent build; do
+	run "$LLMBOX" policy check "$examples/$file.json"
+	is "$file.json is a policy" "$RC" 0
+done
+need python3
+run python3 "$LLMBOX_SRC/tests/lib/profile.py" "$examples/docker-seccomp.json"
+is 'docker-seccomp.json is a profile' "$RC" 0
+for call in clone unshare mount pivot_root open_tree mount_setattr openat2; do
+	like "docker-seccomp.json allows $call" "$OUT" "^$call\$"
+done
+for call in bpf keyctl setns init_module kexec_load open_by_handle_at \
+	perf_event_open io_uring_setup userfaultfd; do
+	unlike "docker-seccomp.json does not allow $call" "$OUT" "^$call( |\$)"
+done
+if python3 -c 'import yaml' 2>/dev/null; then
+	run python3 -c '
+import sys, yaml
+pod = yaml.safe_load(open(sys.argv[1]))
+spec = pod["spec"]
+context = spec["containers"][0]["securityContext"]
+print(pod["kind"], spec["hostUsers"], context["procMount"],
+      context["capabilities"], "privileged" in context,
+      spec["securityContext"]["seccompProfile"]["type"])' "$examples/pod.yaml"
+	is 'pod.yaml is a pod without privileges' "$OUT" \
+		"Pod False Unmasked {'drop': ['ALL']} False Localhost"
+else
+	skip 'pod.yaml is a pod' 'python3-yaml is not installed'
+fi
+like 'Dockerfile: not as root' "$(cat "$examples/Dockerfile")" '^USER 1000'
+need make
+run make -s -f "$examples/Makefile" -n check-in-box
+like 'Makefile: a target' "$OUT" 'run -C \. '
 done_testing
