@@ -177,7 +177,14 @@ run box --network host -- true
 if [ "$RC" -ne 0 ]; then
 	like 'the host network: refused with a reason' "$ERR" \
 		'^llmbox: .*(network|landlock)'
-	skip 'the host network' 'this kernel cannot scope abstract sockets'
+	like 'the host network: the way out' "$ERR" '--best-effort network'
+	run box --network host --best-effort network --report "$T/report" true
+	is 'the host network: best effort' "$RC" 0
+	is 'the host network: the report is honest' "$(json "$T/report" \
+		'[d["isolation"]["network"], d["isolation"]["landlock"],
+		"network" in d["soft"]]')" '["host", "none", true]'
+	inapplicable 'the host network, but not its abstract sockets' \
+		"this kernel's Landlock can't scope them"
 elif [ -x /usr/bin/python3 ]; then
 	run python3 "$T/host.py" "$LLMBOX" run --network host --
 	is 'the host network, but not its abstract sockets' "$OUT" \

@@ -51,9 +51,14 @@ cachestat 451 0 b:16 b:32 0
 mseal 462 0 0 0
 pidfd_open 434 1 0
 EOF
+run calls_outside "$T/harmless"
+known=$(grep -vc ENOSYS "$T/run.out")
+sed -n 's/ ENOSYS$//p' "$T/run.out" | while read -r name; do
+	sed -i "/^$name /d" "$T/harmless"
+done
 run calls_in_box "$T/harmless"
-unlike 'harmless calls are not refused' "$OUT" 'EPERM|ENOSYS'
-is 'harmless calls: all answered' "$(wc -l <"$T/run.out" | tr -d ' ')" 10
+unlike 'harmless calls that the kernel has are not refused' "$OUT" 'EPERM|ENOSYS'
+is 'harmless calls: all answered' "$(wc -l <"$T/run.out" | tr -d ' ')" "$known"
 cat >"$T/new" <<'EOF'
 number-999 999
 number-500 500
