@@ -63,7 +63,7 @@ static const struct probe probes[] = {
 	{ "keyring", "session keyring", NO_BOX, .needed = true,
 	  .run = probe_keyring },
 	{ "seccomp_notify", "calls handed over",
-	  "no audit of system calls, owners of faked files are not kept",
+	  "no call that may set set-id bits on a writable volume",
 	  .run = probe_notify },
 	{ "landlock", "Landlock",
 	  "--network host reaches abstract sockets "
