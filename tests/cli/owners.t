@@ -99,7 +99,7 @@ chmod 711 "$T" "$T/bin"
 
 as_caller()
 {
-	setpriv --reuid=$caller --regid=$caller --groups="$1" env -i \
+	setpriv --reuid="$caller" --regid="$caller" --groups="$1" env -i \
 		HOME="$T/home" PATH="$PATH" "$T/bin/llmbox" run \
 		-r "$T/home/busybox.tar" -v "$T/shared/project:/m:rw" -- \
 		sh -c 'cat /m/file; id -G; echo >/m/made'
