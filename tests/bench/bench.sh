@@ -7,10 +7,12 @@
 #
 #   BENCH_ROUNDS=200     rounds of the tables of starts
 #   BENCH_UNPACK=5       rounds of the table of unpacking
+#   BENCH_INSTALL=3      rounds of the table of apt-get install; 0 leaves it out
 set -u
 : "${LLMBOX:?run it by make bench}" "${LLMBOX_BUILD:?run it by make bench}"
 rounds=${BENCH_ROUNDS:-200}
 unpack_rounds=${BENCH_UNPACK:-5}
+install_rounds=${BENCH_INSTALL:-3}
 # Without an account, so that there are no subordinate ids: one id is mapped.
 other_id=61234
 
@@ -58,6 +60,26 @@ unpacking()
 	rm -rf "$T/cold"
 }
 
+# What root emulation costs: at the start, and for a call that it answers. The
+# file is in the upper layer, in memory.
+emulation()
+{
+	echo
+	echo "Root emulation, $who"
+	if [ "$(id -u)" -eq 0 ]; then
+		set -- 0 33 65536
+	else
+		"$turns" -n "$rounds" -- \
+			'no emulation (-u 1000)' "$LLMBOX" run --identity one \
+			-u 1000 -r "$DEBIAN" -- /bin/true \
+			+++ 'emulation' "$LLMBOX" run --identity one \
+			-r "$DEBIAN" -- /bin/true
+		set -- 0 33
+	fi
+	"$LLMBOX" run -r "$DEBIAN" -v "$chowns:/chowns:ro" -- \
+		/chowns /var/file "$@"
+}
+
 rss()
 {
 	awk '/^VmRSS:/ { print $2; found = 1 } END { if (!found) print 0 }' \
@@ -98,6 +120,7 @@ measure()
 	mkdir "$T/tree"
 	tar --exclude='./dev/*' -xpf "$DEBIAN" -C "$T/tree" 2>/dev/null
 	starts
+	emulation
 	unpacking
 	memory
 }
@@ -107,6 +130,7 @@ if [ "${1-}" = --as ]; then
 	who=$3
 	floor=$4
 	turns=$5
+	chowns=$6
 	measure
 	exit
 fi
@@ -122,7 +146,8 @@ trap 'exit 1' HUP INT TERM
 chmod 755 "$directory"
 # Copies, since an ordinary user may not reach the build tree.
 cp "$LLMBOX" "$LLMBOX_BUILD/tests/bench/floor" \
-	"$LLMBOX_BUILD/tests/bench/turns" "$0" "$DEBIAN" "$directory/"
+	"$LLMBOX_BUILD/tests/bench/turns" "$LLMBOX_BUILD/tests/bench/chowns" \
+	"$0" "$DEBIAN" "$directory/"
 LLMBOX=$directory/llmbox
 DEBIAN=$directory/$(basename "$DEBIAN")
 chmod 644 "$DEBIAN"
@@ -137,7 +162,64 @@ as()
 	as_dir=$directory/$2
 	shift 2
 	"$@" sh "$directory/bench.sh" --as "$as_dir" "$as_who" \
-		"$directory/floor" "$directory/turns"
+		"$directory/floor" "$directory/turns" "$directory/chowns"
+}
+
+# run_as_other COMMAND...: as an ordinary user with one id.
+run_as_other()
+{
+	setpriv --reuid=$other_id --regid=$other_id --clear-groups \
+		env HOME="$directory/other" \
+		XDG_DATA_HOME="$directory/other/data" \
+		XDG_STATE_HOME="$directory/other/state" "$@"
+}
+
+# apt-get install in boxes with the upper layer on disk, against the same in a
+# chroot of root on the same filesystem. Lists and packages are there before, so
+# the network plays no part; the chroot's tree is made anew before each round. A
+# box is thrown away within its time.
+installing()
+{
+	echo
+	echo "apt-get install build-essential, $install_rounds rounds"
+	full=$directory/full.tar
+	export XDG_DATA_HOME="$directory/own/data"
+	export XDG_STATE_HOME="$directory/own/state"
+	"$LLMBOX" run -r "$DEBIAN" --network host -- sh -c '
+	{ apt-get update && apt-get install -y --no-install-recommends \
+		--download-only build-essential; } >/dev/null 2>&1 &&
+	tar -C / --one-file-system -cf - .' >"$full" || {
+		echo 'the packages could not be downloaded'
+		return
+	}
+	mkdir "$directory/base"
+	tar -xpf "$full" -C "$directory/base"
+	cat >"$directory/install.sh" <<'INSTALL'
+export DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin
+exec apt-get install -y --no-install-recommends --no-download build-essential
+INSTALL
+	cat >"$directory/chroot.sh" <<'CHROOT'
+mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" &&
+	exec chroot "$1" sh -c "$(cat "$2")"
+CHROOT
+	box_command=$(cat "$directory/install.sh")
+	"$LLMBOX" image import -q "$full" full
+	run_as_other "$LLMBOX" image import -q "$full" full
+	"$turns" -n "$install_rounds" -b "
+		rm -rf '$directory/chroot'
+		cp -a '$directory/base' '$directory/chroot'
+		sync" -- \
+		'chroot, root' unshare -m sh "$directory/chroot.sh" \
+		"$directory/chroot" "$directory/install.sh" \
+		+++ 'box, root (shifted)' "$LLMBOX" run -r full \
+		--writes disk -- sh -c "$box_command" \
+		+++ 'box, user (one id)' setpriv --reuid=$other_id \
+		--regid=$other_id --clear-groups \
+		env HOME="$directory/other" \
+		XDG_DATA_HOME="$directory/other/data" \
+		XDG_STATE_HOME="$directory/other/state" "$LLMBOX" run -r full \
+		--writes disk -- sh -c "$box_command"
+	rm -rf "$directory/chroot" "$directory/base" "$full"
 }
 
 mkdir "$directory/own"
@@ -145,8 +227,8 @@ if [ "$(id -u)" -eq 0 ]; then
 	as 'as host root' own
 	mkdir "$directory/other"
 	chown $other_id:$other_id "$directory/other"
-	as 'as an ordinary user' other setpriv --reuid=$other_id \
-		--regid=$other_id --clear-groups env HOME="$directory/other"
+	as 'as an ordinary user' other run_as_other
+	[ "$install_rounds" -eq 0 ] || installing
 else
 	as 'as an ordinary user' own
 fi
