@@ -205,7 +205,7 @@ CHROOT
 	box_command=$(cat "$directory/install.sh")
 	"$LLMBOX" image import -q "$full" full
 	run_as_other "$LLMBOX" image import -q "$full" full
-	"$turns" -n "$install_rounds" -b "
+	"$directory/turns" -n "$install_rounds" -b "
 		rm -rf '$directory/chroot'
 		cp -a '$directory/base' '$directory/chroot'
 		sync" -- \
