@@ -164,9 +164,13 @@ static int answer_error(struct extract_answer *a, struct error *err)
 			     a->error.column);
 	if (a->error.hint[0])
 		r = error_hint(err, "%s", a->error.hint);
-	return kind == ERROR_HOST || a->error.code == ENOSYS
-		       ? explain_error(err)
-		       : r;
+	if (kind == ERROR_HOST || a->error.code == ENOSYS)
+		r = explain_error(err);
+	/* Of what it does before it unpacks nothing else is ever refused. */
+	if (kind == ERROR_HOST && !err->hint[0] &&
+	    (a->error.code == EPERM || a->error.code == EACCES))
+		r = explain_maps(err);
+	return r;
 }
 
 static void reap(struct extraction *x, int *ret_status)

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,14 +38,27 @@ static bool file_has(const char *path, const char *line)
 	       strstr(text.data, line);
 }
 
-/* In a chroot no mount point is named "/", and clone(2) gives EPERM there. */
+/*
+ * In a chroot clone(2) gives EPERM. One to a plain directory has no mount at
+ * "/" (proc_pid_mountinfo(5): field 5); one to a mount point looks as any root.
+ */
 static bool is_chrooted(void)
 {
 	auto_buf text = { 0 };
 
-	return file_read(AT_FDCWD, "/proc/self/mountinfo", 1 << 20, &text) ==
-		       0 &&
-	       text.data && !strstr(text.data, " / / ");
+	if (file_read(AT_FDCWD, "/proc/self/mountinfo", 1 << 20, &text) < 0 ||
+	    !text.data)
+		return false;
+	for (const char *line = text.data; line && *line;) {
+		char at[3];
+
+		if (sscanf(line, "%*s %*s %*s %*s %2s", at) == 1 &&
+		    strcmp(at, "/") == 0)
+			return false;
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+	return true;
 }
 
 static bool is_filtered(void)
@@ -89,11 +103,15 @@ static const char *const cures[CURES][CONTAINERS] = {
 				   "kernel.apparmor_restrict_unprivileged_userns=0" },
 	[CURE_CHROOT] = { "start llmbox outside, or use pivot_root(8)" },
 	[CURE_FILTER] = { "start llmbox without that filter; in docker: --security-opt "
-			  "seccomp=unconfined, in a pod: seccompProfile: {type: "
-			  "Unconfined}",
-			  "docker run --security-opt seccomp=unconfined",
-			  "podman run --security-opt seccomp=unconfined",
-			  "securityContext: {seccompProfile: {type: Unconfined}}" },
+			  "seccomp=docker-seccomp.json, from llmbox's examples; in a "
+			  "pod: seccompProfile, as in its pod.yaml",
+			  "docker run --security-opt seccomp=docker-seccomp.json, "
+			  "from llmbox's examples",
+			  "podman run --security-opt seccomp=docker-seccomp.json, "
+			  "from llmbox's examples",
+			  "securityContext: {seccompProfile: {type: Localhost, "
+			  "localhostProfile: llmbox.json}}, as in llmbox's "
+			  "examples/pod.yaml" },
 	[CURE_PROC] = { "start llmbox where nothing covers parts of /proc; in docker: "
 			"--security-opt systempaths=unconfined, in a pod: procMount: "
 			"Unmasked",
@@ -104,6 +122,8 @@ static const char *const cures[CURES][CONTAINERS] = {
 				"docker run --security-opt apparmor=unconfined",
 				"podman run --security-opt apparmor=unconfined",
 				"securityContext: {appArmorProfile: {type: Unconfined}}" },
+	[CURE_MODULE] = { "what denied it is in the kernel's log, as root: "
+			  "dmesg | grep -i denied" },
 	[CURE_KERNEL] = { "start llmbox on a newer kernel (Linux 5.15 or, for "
 			  "all of it, 6.12)" },
 	[CURE_OVERLAY] = { "as root: modprobe overlay" },
@@ -170,6 +190,16 @@ enum cure explain_userns_cure(int code)
 	return explain_call(code, CURE_NONE);
 }
 
+/* Nothing that can be read tells which. */
+static int explain_refused(int code, struct error *err)
+{
+	error_set(err, ERROR_HOST, code,
+		  "no user namespace can be made: llmbox is perhaps in a "
+		  "chroot, or refused it by a security module");
+	return error_hint(err, "%s; %s", explain_cure(CURE_CHROOT),
+			  explain_cure(CURE_MODULE));
+}
+
 int explain_userns(int code, struct error *err)
 {
 	const struct userns_setting *s = closed_setting();
@@ -189,6 +219,8 @@ int explain_userns(int code, struct error *err)
 		error_set(err, ERROR_HOST, code,
 			  "the system-call filter that llmbox was started "
 			  "under refuses user namespaces");
+	else if (code == EPERM || code == EACCES)
+		return explain_refused(code, err);
 	else
 		error_set(err, ERROR_HOST, code, "make a user namespace");
 	return cure == CURE_NONE ? -code

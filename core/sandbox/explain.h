@@ -19,6 +19,7 @@ enum cure {
 	CURE_FILTER,       /* a container's system-call filter */
 	CURE_PROC,         /* a container's masked /proc */
 	CURE_APPARMOR_BOX, /* a container's AppArmor profile */
+	CURE_MODULE,       /* a security module, by elimination */
 	CURE_KERNEL,       /* a system call that this kernel has not */
 	CURE_OVERLAY,
 	CURE_NF_TABLES,
@@ -55,6 +56,13 @@ enum cure explain_userns_cure(int code);
  * does.
  */
 int explain_step(const char *step, int code, struct error *err);
+
+/*
+ * The maps of a new user namespace could not be written: adds to an error why,
+ * as far as it can be found, and the cure. Returns what error_set returned for
+ * *err.
+ */
+int explain_maps(struct error *err);
 
 /*
  * Adds to an error with ENOSYS, EPERM or EACCES, where there is one, which of

@@ -279,15 +279,66 @@ static int explain_overlay(int code, struct error *err)
 
 /* Set-up began, so user namespaces can be made; but not so many, or they give
  * no rights. */
-static int explain_rights(const char *step, int code, struct error *err)
+static int explain_settings(int code, struct error *err)
 {
 	enum cure cure = explain_userns_cure(code);
 
 	if (cure == CURE_NONE || cure == CURE_FILTER || cure == CURE_KERNEL ||
 	    cure == CURE_APPARMOR_BOX)
 		return 0;
-	explain_userns(code, err);
-	return error_prefix(err, "set up the box: %s", step);
+	return explain_userns(code, err);
+}
+
+/* A filter may look at arguments, and a security module leaves no trace that
+ * the caller may read. */
+static int explain_guess(struct error *err)
+{
+	enum cure cure = explain_call(err->code, CURE_MODULE);
+	auto_free char *what = mem_strdup(err->message);
+	const char *who = NULL;
+
+	if (err->code != EPERM && err->code != EACCES && err->code != ENOSYS)
+		return -err->code;
+	if (cure == CURE_FILTER)
+		who = "the system-call filter that llmbox was started under";
+	else if (cure == CURE_APPARMOR_BOX)
+		who = "the AppArmor profile that llmbox was started under";
+	else if (cure == CURE_MODULE)
+		who = "a security module of this host (AppArmor, SELinux)";
+	if (who)
+		error_set(err, err->kind, err->code,
+			  "%s: perhaps refused by %s", what, who);
+	return error_hint(err, "%s", explain_cure(cure));
+}
+
+int explain_maps(struct error *err)
+{
+	if (!err || err->kind == ERROR_NONE)
+		return 0;
+	auto_free char *what = mem_strdup(err->message);
+	int code = err->code;
+
+	if (code == ENOENT || code == EROFS) {
+		error_set(err, ERROR_HOST, code,
+			  "%s: /proc is not there, or read-only", what);
+		return error_hint(err, "as root: mount -t proc proc /proc");
+	}
+	if ((code == EPERM || code == EACCES) &&
+	    explain_settings(code, err) < 0)
+		return error_prefix(err, "%s", what);
+	return explain_guess(err);
+}
+
+/* Files of these may be closed to the caller for reasons of their own. */
+static bool names_a_volume(const char *step)
+{
+	static const char *const steps[] = { "sources", "volumes", "protect",
+					     "workdir" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
+		if (strncmp(step, steps[i], strlen(steps[i])) == 0)
+			return true;
+	return false;
 }
 
 int explain_step(const char *step, int code, struct error *err)
@@ -302,24 +353,18 @@ int explain_step(const char *step, int code, struct error *err)
 	if (strcmp(step, "make init") == 0 ||
 	    strcmp(step, "make a network namespace") == 0)
 		r = find_namespace(err);
+	if (r == 0 && (refused || code == ENOSPC))
+		r = explain_settings(code, err);
 	if (r < 0)
 		return error_prefix(err, "set up the box: %s", step);
-	if (refused || code == ENOSPC)
-		r = explain_rights(step, code, err);
-	if (r < 0)
-		return r;
+	if (strcmp(step, "map ids") == 0 || strcmp(step, "id maps") == 0 ||
+	    strcmp(step, "map ids of init") == 0) {
+		error_set(err, ERROR_HOST, code, "set up the box: %s", step);
+		return explain_maps(err);
+	}
 	error_set(err, ERROR_HOST, code, "set up the box: %s", step);
 	r = explain_error(err);
-	if (!err || err->hint[0])
-		return r;
-	/* A filter may look at arguments. */
-	enum cure cure = explain_call(code, CURE_NONE);
-
-	if (cure == CURE_FILTER)
-		error_set(err, ERROR_HOST, code,
-			  "set up the box: %s: perhaps refused by the "
-			  "system-call filter that llmbox was started under",
-			  step);
-	return cure == CURE_NONE ? r
-				 : error_hint(err, "%s", explain_cure(cure));
+	return err && !err->hint[0] && !names_a_volume(step)
+		       ? explain_guess(err)
+		       : r;
 }

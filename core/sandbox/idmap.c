@@ -279,7 +279,10 @@ int idmap_give(pid_t pid, const struct idmap *map, struct error *err)
 		return idmap_range_write(pid, map, err);
 	int r = idmap_write(pid, map);
 
-	return r < 0 ? error_set(err, ERROR_HOST, -r, "write the id maps") : 0;
+	if (r == 0)
+		return 0;
+	error_set(err, ERROR_HOST, -r, "write the id maps");
+	return explain_maps(err);
 }
 
 int idmap_write_self(const struct idmap *map)

@@ -201,7 +201,7 @@ for spec in userns=EPERM ns:0x40000000=EPERM ns:0x08000000=EINVAL \
 done
 run "$DEGRADE" userns=EPERM -- "$LLMBOX" doctor --json
 like 'a filter: the flag of a container engine' "$(cure user_namespaces)" \
-	'--security-opt seccomp=unconfined'
+	'--security-opt seccomp=docker-seccomp\.json'
 run "$DEGRADE" landlock_create_ruleset=ENOSYS -- "$LLMBOX" doctor --json
 is 'no Landlock' "$(state landlock)" no
 run "$DEGRADE" listener=EINVAL -- "$LLMBOX" doctor --json
