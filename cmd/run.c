@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -32,6 +33,7 @@
 
 struct run {
 	const struct arguments *args;
+	pid_t caller;
 	bool shell, json, quiet, dry_run;
 	struct report_file report;
 	struct policy policy;
@@ -50,6 +52,7 @@ static void run_init(struct run *run, const struct arguments *args, bool shell)
 {
 	*run = (struct run){
 		.args = args,
+		.caller = getppid(),
 		.shell = shell,
 		.json = arguments_has(args, OPTION_JSON),
 		.quiet = arguments_has(args, OPTION_QUIET),
@@ -242,6 +245,7 @@ static void carry_out(struct run *run)
 	struct error err = { 0 };
 	struct run_options options = {
 		.tty = choose_tty(run),
+		.caller = run->caller,
 		.capture = run->json,
 		.capture_max = RUN_CAPTURE_MAX,
 	};

@@ -50,17 +50,15 @@ int caller_signals(struct error *err)
 	return fd;
 }
 
-int caller_watch(struct error *err)
+int caller_watch(pid_t caller, struct error *err)
 {
-	pid_t parent = getppid();
-
-	if (parent <= 1)
+	if (caller <= 1)
 		return -ENOENT;
-	int fd = pidfd_open(parent, 0);
+	int fd = pidfd_open(caller, 0);
 	int code = errno;
 
 	/* Its number may be another process's by now. */
-	if (getppid() != parent) {
+	if (getppid() != caller) {
 		if (fd >= 0)
 			close(fd);
 		return -ESRCH;

@@ -3,6 +3,8 @@
 #ifndef LLMBOX_CALLER_H
 #define LLMBOX_CALLER_H
 
+#include <sys/types.h>
+
 struct error;
 
 /*
@@ -14,11 +16,12 @@ struct error;
 int caller_signals(struct error *err);
 
 /*
- * A pidfd of the parent, readable when it ends; -ENOENT where that is nobody to
- * wait for (init, or outside of this pid namespace), -ESRCH where it ended just
- * now. Else an error: it can't be watched.
+ * A pidfd of the caller, readable when it ends; -ENOENT where that is nobody to
+ * wait for (init, or outside of this pid namespace), -ESRCH where it has ended.
+ * Else an error: it can't be watched. caller is what getppid(2) said when
+ * llmbox began: later it may be another process's child already.
  */
-int caller_watch(struct error *err);
+int caller_watch(pid_t caller, struct error *err);
 
 /* The default action of SIGTSTP: returns when continued, or at once where
  * nobody could continue this process. */

@@ -437,7 +437,7 @@ static int run_start(struct run *r)
 	if (code < 0)
 		return code;
 	r->signals.fd = code = caller_signals(&r->err);
-	r->caller.fd = caller_watch(&r->err);
+	r->caller.fd = caller_watch(r->options->caller, &r->err);
 	if (r->caller.fd < 0 && r->caller.fd != -ENOENT &&
 	    r->caller.fd != -ESRCH && code >= 0)
 		code = r->caller.fd;

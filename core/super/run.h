@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct error;
 struct plan;
@@ -18,6 +19,7 @@ enum run_tty { RUN_TTY_AUTO, RUN_TTY_ALWAYS, RUN_TTY_NEVER };
 
 struct run_options {
 	enum run_tty tty;
+	pid_t caller;        /* whose end is the box's; as caller_watch */
 	bool capture;        /* --json: keep head and tail of both outputs */
 	int64_t capture_max; /* bytes of each, half head, half tail */
 };

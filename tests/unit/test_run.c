@@ -215,7 +215,8 @@ void box_release(struct box *box)
 
 static void supervise(void)
 {
-	struct run_options options = { .tty = RUN_TTY_NEVER };
+	struct run_options options = { .tty = RUN_TTY_NEVER,
+				       .caller = getppid() };
 
 	shared->supervisor = getpid();
 	struct plan plan = { 0 };
