@@ -52,18 +52,35 @@ char *dirs_runtime(void)
 	return dirs_xdg("XDG_RUNTIME_DIR", NULL);
 }
 
+/* One that can't be made may be there all the same (EROFS, EACCES): only who
+ * then misses it has failed. Returns what the first of them failed of. */
 static int dirs_make_parents(const char *path)
 {
 	auto_free char *copy = mem_strdup(path);
+	int r = 0;
 
 	for (char *p = strchr(copy + 1, '/'); p; p = strchr(p + 1, '/')) {
 		*p = '\0';
-		if (mkdir(copy, 0700) < 0 && errno != EEXIST &&
-		    errno != EROFS && errno != EACCES)
-			return -errno;
+		if (r == 0 && mkdir(copy, 0700) < 0 && errno != EEXIST)
+			r = -errno;
 		*p = '/';
 	}
-	return 0;
+	return r;
+}
+
+static int dirs_make(const char *path)
+{
+	int r = dirs_make_parents(path);
+
+	if (mkdir(path, 0700) == 0 || errno == EEXIST)
+		return 0;
+	return errno == ENOENT && r < 0 ? r : -errno;
+}
+
+static int dirs_elsewhere(struct error *err)
+{
+	return error_hint(err, "set HOME, or XDG_DATA_HOME and XDG_STATE_HOME, "
+			       "to directories of your own");
 }
 
 int dirs_open_private(const char *path, struct error *err)
@@ -73,22 +90,27 @@ int dirs_open_private(const char *path, struct error *err)
 	struct stat st;
 
 	if (fd < 0 && errno == ENOENT) {
-		int r = dirs_make_parents(path);
+		int r = dirs_make(path);
 
-		if (r < 0 || (mkdir(path, 0700) < 0 && errno != EEXIST))
-			return error_set(err, ERROR_STATE, r < 0 ? -r : errno,
-					 "make directory %s", path);
+		if (r < 0) {
+			error_set(err, ERROR_STATE, -r, "make directory %s",
+				  path);
+			return dirs_elsewhere(err);
+		}
 		fd = open(path, flags);
 	}
-	if (fd < 0)
-		return error_set(err, ERROR_STATE, errno, "open directory %s",
-				 path);
+	if (fd < 0) {
+		error_set(err, ERROR_STATE, errno, "open directory %s", path);
+		return dirs_elsewhere(err);
+	}
 	if (fstat(fd, &st) < 0)
 		return error_set(err, ERROR_STATE, errno, "stat %s", path);
-	if (st.st_uid != geteuid())
-		return error_set(err, ERROR_STATE, EPERM,
-				 "directory %s belongs to uid %u, not to you",
-				 path, st.st_uid);
+	if (st.st_uid != geteuid()) {
+		error_set(err, ERROR_STATE, EPERM,
+			  "directory %s belongs to uid %u, not to you", path,
+			  st.st_uid);
+		return dirs_elsewhere(err);
+	}
 	if (st.st_mode & 077) {
 		error_set(err, ERROR_STATE, EPERM,
 			  "others may enter directory %s (mode %04o)", path,

@@ -235,6 +235,23 @@ static bool has_env(const struct strv *env, const char *prefix)
 	return false;
 }
 
+/*
+ * Programs write there. Where the account has no home in which its user can, as
+ * nobody and numbers without an account, it is /tmp. A root file system that is
+ * read-only as a whole was asked for, and its homes are read.
+ */
+static void choose_home(struct account *a)
+{
+	static const char fallback[] = "/tmp";
+	struct stat st;
+	bool has = strcmp(a->home, "/") != 0 && stat(a->home, &st) == 0 &&
+		   S_ISDIR(st.st_mode) &&
+		   (access(a->home, W_OK | X_OK) == 0 || errno == EROFS);
+
+	if (!has && access(fallback, W_OK | X_OK) == 0)
+		memcpy(a->home, fallback, sizeof(fallback));
+}
+
 /* What only the box's accounts tell, where the policy does not say it. */
 static void complete_env(const struct plan *plan, struct command_memory *m)
 {
@@ -409,6 +426,7 @@ void command_main(struct setup *s, const int stdio[3],
 		fail(s, true, errno, "command: owner of the terminal");
 	take_limits(s);
 	take_ids(s, &memory->account);
+	choose_home(&memory->account);
 	complete_env(s->plan, memory);
 	enter_workdir(s, memory);
 	take_volume_filter(s);

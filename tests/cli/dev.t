@@ -52,11 +52,16 @@ is 'also for another user' "$OUT" ok
 if command -v bash >/dev/null; then
 	run box bash -c 'cat <(echo a); echo b | tee >(cat >/dev/null)'
 	is 'bash: process substitution' "$(printf '%s' "$OUT" | tr -s '\n\t ' ' ')" 'a b'
+	box bash -c 'cat <(echo a); echo b | cat /dev/stdin
+		echo c >/dev/stderr; echo d >/dev/stdout' \
+		>"$T/out" 2>"$T/err" </dev/null
+	is 'bash: into files' "$(tr '\n' ' ' <"$T/out")$(cat "$T/err")" 'a b d c'
 else
 	skip 'bash: process substitution' 'bash is not installed'
 fi
 if [ -x /usr/bin/python3 ]; then
-	run box /usr/bin/python3 -c '
+	for user in root user 1234; do
+		run box -u $user /usr/bin/python3 -c '
 import multiprocessing, os, tempfile, socket
 lock = multiprocessing.Lock()
 with lock:
@@ -65,13 +70,32 @@ with lock:
     print(os.read(master, 1).decode(), os.isatty(slave), os.ttyname(slave))
     print(os.path.exists(os.ttyname(slave)))
 '
-	is 'python: status' "$RC" 0
-	like 'python: locks in shared memory, a pty' "$OUT" \
-		'^x True /dev/pts/[0-9]+$'
-	like 'python: the pty has its name' "$OUT" '^True$'
+		is "python, $user: status" "$RC" 0
+		like "python, $user: locks in shared memory, a pty" "$OUT" \
+			'^x True /dev/pts/[0-9]+$'
+		like "python, $user: the pty has its name" "$OUT" '^True$'
+	done
 else
 	skip 'python: locks, ptys' 'python3 is not installed'
 fi
+
+# What an image has there is not what the box has.
+mkdir -p "$T/tree/bin" "$T/tree/dev/shm"
+cp "$(command -v busybox)" "$T/tree/bin/busybox"
+for applet in sh ls stat cat; do
+	ln -s busybox "$T/tree/bin/$applet"
+done
+echo 'a file' | tee "$T/tree/dev/null" "$T/tree/dev/sda" >"$T/tree/dev/shm/old"
+ln -s /etc/nowhere "$T/tree/dev/tty"
+tar -C "$T/tree" -cf "$T/tree.tar" .
+run box -r "$T/tree.tar" -- ls /dev
+is 'an image with its own /dev: the list' \
+	"$(sort "$T/run.out" | tr '\n' ' ')" "$want"
+run box -r "$T/tree.tar" -- sh -c 'echo lost >/dev/null; cat /dev/null
+	ls /dev/shm; stat -c "%F" /dev/null /dev/tty'
+is 'an image with its own /dev: what they are' "$OUT" \
+	'character special file
+character special file'
 
 # The host's devices are only looked at through bind mounts.
 before=$(stat -c '%a %u %g' /dev/null)

@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The environment is what the policy says and a short list, never the caller's;
-# nothing of the caller's is in any process of the box or in argv (EN-01).
+# nothing of the caller's is in any process of the box or in argv (EN-01). A home,
+# /etc's files, modes, time and language are right in any image, and odd
+# surroundings matter only to who needs them.
 # shellcheck source=tests/lib/box.sh
 . "${LLMBOX_SRC:?run it by make check}/tests/lib/box.sh"
 need_file "$BUSYBOX" 'busybox-static'
@@ -84,7 +86,206 @@ wait "$pid"
 # ---- what is set makes sense for another user
 
 run bb -u someone -- env
-like '-u: HOME' "$OUT" '^HOME=/home$'
 like '-u: USER' "$OUT" '^USER=someone$'
 like '-u: LOGNAME' "$OUT" '^LOGNAME=someone$'
+
+# ---- a home that is there and can be written, in any image
+
+# tree NAME: nothing but busybox in /bin
+tree()
+{
+	mkdir -p "$T/$1/bin"
+	cp "$(command -v busybox)" "$T/$1/bin/busybox"
+	for tree_applet in sh cat ls stat id date env readlink sha256sum; do
+		ln -s busybox "$T/$1/bin/$tree_applet"
+	done
+}
+
+# pack NAME
+pack()
+{
+	chmod 755 "$T/$1"
+	tar --owner=0 --group=0 -C "$T/$1" -cf "$T/$1.tar" .
+}
+
+tree bare
+pack bare
+tree links
+mkdir "$T/links/etc" "$T/links/usr" "$T/links/run"
+ln -s ../run/systemd/resolve/stub-resolv.conf "$T/links/etc/resolv.conf"
+ln -s /usr/hosts "$T/links/etc/hosts"
+ln -s hostname "$T/links/etc/hostname"
+ln -s /home/nowhere "$T/links/root"
+echo 'the image has it' | tee "$T/links/usr/hosts" >"$T/links/etc/motd"
+pack links
+tree directories
+mkdir -p "$T/directories/etc/resolv.conf" "$T/directories/etc/hosts/below" \
+	"$T/directories/etc/hostname" "$T/directories/root/own"
+pack directories
+tree files
+for name in etc root tmp run dev proc sys home; do
+	echo 'a file' >"$T/files/$name"
+done
+pack files
+tree linked
+mkdir "$T/linked/usr" "$T/linked/usr/etc" "$T/linked/usr/tmp"
+for name in etc tmp run; do
+	ln -s "usr/$name" "$T/linked/$name"
+done
+ln -s /proc/self/root "$T/linked/root"
+pack linked
+
+cat >"$T/look.sh" <<'SH'
+cd "$HOME" && echo x >"$HOME/file" && cat "$HOME/file"
+[ -O "$HOME/file" ] && [ "$HOME" != / ] && echo own
+for dir in /dev /dev/shm /run /tmp /etc /proc /sys; do
+	stat -c '%F %a %n' $dir
+done
+for file in resolv.conf hosts hostname; do
+	stat -c '%F %a' /etc/$file
+	cat /etc/$file
+done
+SH
+want='x
+own
+directory 755 /dev
+directory 1777 /dev/shm
+directory 755 /run
+directory 1777 /tmp
+directory 755 /etc
+directory 555 /proc
+directory 555 /sys
+regular file 644
+options attempts:1 timeout:1
+regular file 644
+127.0.0.1	localhost
+::1	localhost ip6-localhost ip6-loopback
+127.0.1.1	named
+regular file 644
+named'
+for image in bare links directories files linked; do
+	for user in root 1234 1234:1234 nobody; do
+		case $image-$user in
+		*-nobody) continue ;; # has no /etc/passwd
+		esac
+		run box -r "$T/$image.tar" -u $user -h named -- \
+			sh -c "$(cat "$T/look.sh")"
+		is "$image, $user: home, modes and files of /etc" "$OUT" "$want"
+	done
+done
+for user in root 1234 user nobody daemon; do
+	run box -u $user -h named -- sh -c "$(cat "$T/look.sh")"
+	is "the host view, $user: home, modes and files of /etc" \
+		"$OUT" "$want"
+done
+for user in root someone nobody 1234; do
+	run bb -u $user -h named -- sh -c "$(cat "$T/look.sh")"
+	is "an image with accounts, $user: home, modes and files of /etc" \
+		"$OUT" "$want"
+done
+run bb -u 1234 -- env
+like 'no account: HOME' "$OUT" '^HOME=/tmp$'
+run bb --read-only -- sh -c 'echo $HOME'
+is '--read-only: root'"'"'s home stays' "$OUT" /root
+run box -r "$T/directories.tar" -- ls /root
+is 'a home that the image has is that one' "$(printf '%s' "$OUT")" 'own'
+run box -r "$T/links.tar" -- cat /usr/hosts /etc/motd
+is 'what links lead to is as the image has it' "$OUT" 'the image has it
+the image has it'
+
+# Also what a box wrote there is not in the image.
+run box -r "$T/links.tar" -- sh -c 'echo changed >/etc/hosts
+	echo changed >/etc/resolv.conf; echo changed >/usr/hosts; cat /etc/hosts'
+is 'they can be changed in the box' "$OUT" changed
+run box -r "$T/links.tar" -- sh -c 'cat /usr/hosts; cat /etc/hosts'
+like 'and are as before in the next' "$OUT" 'the image has it'
+unlike 'and nothing of the first is there' "$OUT" changed
+
+# ---- time and language
+
+tree zone
+mkdir "$T/zone/etc"
+# A zone of its own, two hours east, in the oldest format (tzfile(5)).
+printf 'TZif\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\4\0\0\34\40\0\0EAS\0' \
+	>"$T/zone/etc/localtime"
+pack zone
+run box -r "$T/zone.tar" -- sha256sum /etc/localtime
+is 'the image'"'"'s own /etc/localtime' "${OUT%% *}" \
+	"$(sha256sum <"$T/zone/etc/localtime" | sed 's/ .*//')"
+run box -r "$T/bare.tar" -- sh -c 'ls /etc; echo "${TZ-unset}"'
+is 'none where the image has none' "$(printf '%s' "$OUT" | tr '\n' ' ')" \
+	'hostname hosts resolv.conf unset'
+run env TZ=Asia/Tokyo "$LLMBOX" run -r "$BUSYBOX" -- sh -c 'echo "${TZ-unset}"'
+is 'TZ is not passed' "$OUT" unset
+run env TZ=Asia/Tokyo "$LLMBOX" run -e TZ -r "$BUSYBOX" -- sh -c 'echo "$TZ"'
+is 'but with -e' "$OUT" Asia/Tokyo
+if [ -e /etc/localtime ]; then
+	run box sha256sum /etc/localtime
+	is 'the host view: the host'"'"'s /etc/localtime' "${OUT%% *}" \
+		"$(sha256sum </etc/localtime | sed 's/ .*//')"
+else
+	inapplicable 'the host view: /etc/localtime' 'this host has none'
+fi
+
+# ---- odd surroundings: the host view needs none of them
+
+cannot=$T/nowhere/x
+: >"$T/nowhere"
+for set in HOME= HOME=relative HOME="$cannot" HOME=/dev/null HOME=/proc \
+	XDG_STATE_HOME="$cannot" XDG_DATA_HOME="$cannot" \
+	XDG_RUNTIME_DIR="$cannot" XDG_CONFIG_HOME="$cannot" TMPDIR="$cannot" \
+	TMPDIR=; do
+	case $set in
+	XDG_STATE_HOME*) is_root && continue ;; # its id block is recorded there
+	esac
+	run env "$set" "$LLMBOX" run -- sh -c 'echo works'
+	is "$(printf '%s' "$set" | sed "s,$T,,"): works" "$RC $OUT" '0 works'
+done
+run env -i "$LLMBOX" run -- sh -c 'echo works'
+is 'an empty environment: works' "$RC $OUT" '0 works'
+run env TMPDIR="$cannot" "$LLMBOX" run -r "$BUSYBOX" -- sh -c 'echo works'
+is 'TMPDIR, an image: works' "$RC $OUT" '0 works'
+run env XDG_DATA_HOME="$cannot" "$LLMBOX" run -r "$BUSYBOX" -- echo started
+is 'no store, an image: nothing runs' "$RC $OUT" '125 '
+like 'no store, an image: why, and the cure' "$ERR" \
+	'^llmbox: .*/nowhere/x/llmbox: Not a directory \(set .*XDG_DATA_HOME'
+run env XDG_STATE_HOME="$cannot" "$LLMBOX" run -r "$BUSYBOX" --writes disk -- \
+	echo started
+is 'no state, writes on disk: nothing runs' "$RC $OUT" '125 '
+like 'no state, writes on disk: why, and the cure' "$ERR" \
+	'^llmbox: .*/nowhere/x.*: Not a directory \(set .*XDG_STATE_HOME'
+if is_root; then
+	inapplicable 'no home, an image' "root's store does not depend on HOME"
+else
+	run env -u XDG_DATA_HOME -u HOME "$LLMBOX" run -r "$BUSYBOX" -- \
+		echo started
+	is 'no home, an image: nothing runs' "$RC $OUT" '125 '
+	like 'no home, an image: why' "$ERR" '^llmbox: .*HOME.*is set'
+	run env -u XDG_DATA_HOME HOME=/ "$LLMBOX" run -r "$BUSYBOX" -- \
+		echo started
+	is 'a home that is not ours, an image: nothing runs' "$RC $OUT" '125 '
+	like 'a home that is not ours, an image: why, and the cure' "$ERR" \
+		'^llmbox: make directory //?[.]local/share/llmbox: .* \(set HOME'
+fi
+
+# The host's /tmp, in which nobody can write.
+if is_root; then
+	alone='unshare -m --propagation private'
+else
+	alone='unshare -Urm --propagation private'
+fi
+if $alone true 2>/dev/null; then
+	for options in ro mode=0; do
+		# By descriptors: they may lie below /tmp themselves.
+		# shellcheck disable=SC2086 # words
+		run $alone sh -c 'exec 3<"$1" 4<"$XDG_STATE_HOME"
+			mount -t tmpfs -o "$2" tmp /tmp && cd / &&
+			XDG_STATE_HOME=/proc/self/fd/4 exec /proc/self/fd/3 \
+				run -- sh -c "echo works >/tmp/x; cat /tmp/x"' \
+			sh "$LLMBOX" $options
+		is "the host's /tmp with $options: works" "$RC $OUT" '0 works'
+	done
+else
+	skip "the host's /tmp" 'no namespaces can be made here'
+fi
 done_testing

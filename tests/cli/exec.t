@@ -113,10 +113,10 @@ is '-h with a space: status' "$RC" 125
 
 run bb id -u
 is 'no -u: root' "$OUT" 0
-run bb -u someone -- sh -c 'id -u; id -g; echo $USER $HOME'
+run bb -u someone -- sh -c 'id -u; id -g; echo $USER'
 is '-u by name' "$OUT" '1000
 1000
-someone /home'
+someone'
 run bb -u 1000 -- sh -c 'id -u; echo $USER'
 is '-u by number' "$OUT" '1000
 someone'
