@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -322,19 +323,35 @@ static int attach_volume(struct setup *s, size_t index)
 	return setup_attach(s->sources[index], target);
 }
 
+/* Where statx(2) is not there, the C library's has no mount (its mask says so),
+ * but proc_pid_fdinfo(5) does. */
+static int mount_id_of_fd(int fd, uint64_t *ret_id)
+{
+	auto_buf text = { 0 };
+	char path[64];
+	struct statx st;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) == 0 &&
+	    st.stx_mask & STATX_MNT_ID) {
+		*ret_id = st.stx_mnt_id;
+		return 0;
+	}
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	int r = file_read(AT_FDCWD, path, 4096, &text);
+	const char *line =
+		r == 0 && text.data ? strstr(text.data, "mnt_id:") : NULL;
+
+	return line && sscanf(line, "mnt_id: %" SCNu64, ret_id) == 1 ? 0
+								     : -ENOSYS;
+}
+
 /* The mount that the target of a volume leads to. */
 static int mount_id(struct setup *s, size_t index, uint64_t *ret_id)
 {
 	auto_close int fd = path_open_in(
 		s->root, s->plan->mounts[index].mount->target, O_PATH, 0);
-	struct statx st;
 
-	if (fd < 0)
-		return fd;
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0)
-		return -errno;
-	*ret_id = st.stx_mnt_id;
-	return 0;
+	return fd < 0 ? fd : mount_id_of_fd(fd, ret_id);
 }
 
 /* Targets come in the order of their texts. Where links of the image make two
