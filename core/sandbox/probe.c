@@ -113,8 +113,9 @@ const char *probe_state_name(enum probe_state state)
 
 /* ---- answers ---- */
 
-static void set_answer(struct probe_try *t, enum probe_state state,
-		       enum cure cure, const char *format, va_list args)
+static void __attribute__((format(printf, 4, 0)))
+set_answer(struct probe_try *t, enum probe_state state, enum cure cure,
+	   const char *format, va_list args)
 {
 	struct probe_result *ret = t->ret;
 

@@ -184,7 +184,7 @@ void probe_image(struct probe_try *t)
 	auto_free char *disk =
 		t->in->place ? mem_printf("%s/disk", t->in->place) : NULL;
 
-	if (!tree)
+	if (!tree || !disk)
 		probe_no(t, CURE_STORE, "no directory can be made");
 	else if ((mkdir(tree, 0755) < 0 || mkdir(disk, 0700) < 0) &&
 		 errno != EEXIST)

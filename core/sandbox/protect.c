@@ -84,10 +84,10 @@ static int walk_missing(struct walk *w, char *name)
 	while (!git && !is_last(w)) {
 		auto_free char *next = next_name(w);
 
+		if (!next || strcmp(next, "..") == 0)
+			break; /* through nothing leads no way back */
 		if (strcmp(next, ".") == 0)
 			continue;
-		if (strcmp(next, "..") == 0)
-			break; /* through nothing leads no way back */
 		add(w->to, PROTECT_PIN, true, path, NULL);
 		char *longer = below(path, next);
 

@@ -52,6 +52,7 @@ like 'and says why' "$ERR" 'busy'
 is 'and changed nothing' "$(cat "$P/.git/config")" "$before"
 run box -C "$P:rw" -- sh -c 'echo x >.git/hooks/pre-commit'
 like 'a hook can not be made' "$ERR" 'Read-only'
+# shellcheck disable=SC2012 # plain names
 is 'no placeholder remains' "$(as_owner git -C "$P" status --short --ignored
 	ls -A "$P" | tr '\n' ' ')" '.git file made '
 

@@ -196,6 +196,7 @@ as_mounter()
 	fi
 }
 if is_root; then
+	# shellcheck disable=SC2086 # none or one word
 	run as_mounter -r "$BUSYBOX" $W -v "$T/m:/m:rw" -- true
 else
 	run as_mounter -r "$BUSYBOX" -v "$T/m:/m:overlay" -- true

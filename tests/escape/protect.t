@@ -173,6 +173,7 @@ bare_project
 start one -v "$P:/p"
 exec 8>"$T/one.in"
 wait_until is_up one
+# shellcheck disable=SC2012 # plain names
 is 'while a box runs they are there' "$(ls -A "$P" | tr '\n' ' ')" \
 	'.claude .envrc .git .github .mcp.json .vscode '
 XDG_STATE_HOME=$T/other start two -v "$P:/p"
@@ -180,7 +181,7 @@ exec 9>"$T/two.in"
 wait_until is_up two
 finish 8 one
 echo 'mkdir -p /p/.claude/x; echo x >/p/.envrc; echo done' >&9
-wait_until grep -q done "$T/two.out"
+wait_until grep -q '^done' "$T/two.out"
 is 'the end of one box does not end what another holds' \
 	"$(ls -A "$P/.claude"; test -d "$P/.envrc" && echo held)" held
 finish 9 two
@@ -211,7 +212,7 @@ exec 8>"$T/one.in"
 wait_until is_up one
 echo '{}' >"$P/.vscode/settings.json"
 echo 'cat /p/.vscode/settings.json; rm /p/.vscode/settings.json; echo done' >&8
-wait_until grep -q done "$T/one.out"
+wait_until grep -q '^done' "$T/one.out"
 finish 8 one
 is 'what the host writes there stays, and the box can but read it' \
 	"$(find "$P" -type f; grep -c '{}' "$T/one.out")" \

@@ -104,7 +104,7 @@ static void refuse_bit(struct degrade *d, const char *call, unsigned index,
 static void refuse_value(struct degrade *d, const char *call, unsigned index,
 			 uint64_t value, int code)
 {
-	struct scmp_arg_cmp is = SCMP_CMP64(index, SCMP_CMP_EQ, value);
+	struct scmp_arg_cmp is = SCMP_CMP64(index, SCMP_CMP_EQ, value, 0);
 
 	refuse(d, call, code, 1, &is);
 }
@@ -269,7 +269,7 @@ static void take_profile(struct degrade *d, const char *path)
 {
 	FILE *f = fopen(path, "re");
 	char line[512];
-	int code;
+	int code = 0;
 
 	if (!f || !fgets(line, sizeof(line), f) ||
 	    sscanf(line, "default %d", &code) != 1)
@@ -302,8 +302,8 @@ static int answer(const struct degrade *d, pid_t pid, uint64_t address)
 		close(mem);
 	if (n > 0 && (size_t)n == most && !memchr(name, 0, most)) {
 		mem = open(path, O_RDONLY | O_CLOEXEC);
-		n = pread(mem, name + most, sizeof(name) - 1 - most,
-			  (off_t)(address + most));
+		(void)!pread(mem, name + most, sizeof(name) - 1 - most,
+			     (off_t)(address + most));
 		close(mem);
 	}
 	for (unsigned i = 0; i < d->suffix_count; i++) {
