@@ -17,9 +17,9 @@
 #include "cmd/output.h"
 #include "cmd/parse.h"
 #include "cmd/verb.h"
+#include "doctor/probe.h"
 #include "rootfs/image.h"
 #include "rootfs/tree.h"
-#include "sandbox/probe.h"
 
 enum { STATE_WIDTH = 9, TITLE_WIDTH = 20 };
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Includes go one way only: cmd -> rootfs -> core, inside core base <- policy <-
-# net <- sandbox <- super; each library is used in one place; core and rootfs
+# net <- sandbox <- doctor, super; each library is used in one place; core and rootfs
 # never print and never end the program. That libcore.a links alone is shown by
 # tests/unit/core_alone.
 # shellcheck source=tests/lib/tap.sh
@@ -30,7 +30,7 @@ core_order()
 {
 	includes core | awk '
 	BEGIN {
-		n = split("base policy net sandbox super", names)
+		n = split("base policy net sandbox doctor super", names)
 		for (i = 1; i <= n; i++)
 			rank[names[i]] = i
 	}

@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
-#include "sandbox/probe_try.h"
+#include "doctor/probe_try.h"
 
 static int become_root(void)
 {

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "sandbox/probe_try.h"
+#include "doctor/probe_try.h"
 
 static int loopback_up(void)
 {

@@ -8,9 +8,9 @@
 #define LLMBOX_PROBE_TRY_H
 
 #include "base/error.h"
+#include "doctor/probe.h"
 #include "sandbox/explain.h"
 #include "sandbox/idmap.h"
-#include "sandbox/probe.h"
 
 struct probe_try {
 	const struct probe_input *in;

@@ -6,7 +6,7 @@
  * trusts the host, as a run does; what it makes has names of this process alone
  * and is taken away here too, should it have been killed before it did.
  */
-#include "sandbox/probe.h"
+#include "doctor/probe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
-#include "sandbox/probe_try.h"
+#include "doctor/probe_try.h"
 
 /* Far more than any of them takes on a busy machine. */
 enum { PROBE_TIMEOUT_MS = 10000, PROBE_END_MS = 1000 };

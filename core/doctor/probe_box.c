@@ -15,10 +15,10 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "doctor/probe_try.h"
 #include "policy/policy.h"
 #include "sandbox/box.h"
 #include "sandbox/plan.h"
-#include "sandbox/probe_try.h"
 
 static void tell_error(struct probe_try *t, const struct error *err)
 {

@@ -17,7 +17,7 @@
 #include "base/buf.h"
 #include "base/fd.h"
 #include "base/mem.h"
-#include "sandbox/probe_try.h"
+#include "doctor/probe_try.h"
 
 enum { TEXT_MAX = 1 << 20, CONTROLLERS = 3 };
 

@@ -17,7 +17,7 @@
 #include "base/buf.h"
 #include "base/fd.h"
 #include "base/mem.h"
-#include "sandbox/probe_try.h"
+#include "doctor/probe_try.h"
 
 /* A detached mount of a new filesystem, or -errno. */
 static int new_mount(const char *type, unsigned attributes)

@@ -22,8 +22,8 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "doctor/probe_try.h"
 #include "sandbox/landlock.h"
-#include "sandbox/probe_try.h"
 #include "sandbox/seccomp.h"
 
 /* ---- calls ---- */

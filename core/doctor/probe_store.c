@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/mem.h"
-#include "sandbox/probe_try.h"
+#include "doctor/probe_try.h"
 
 enum { SPACE_LOW_MIB = 1024 };
 
