@@ -63,7 +63,7 @@ if ! has_range; then
 	run bb --identity range -- true
 	is 'no range: status' "$RC" 125
 	like 'no range: why, and the cure' "$ERR" \
-		'^llmbox: identity range: .*\(as root: '
+		'^llmbox: identity range: .*\((as root: |start it )'
 	like 'no range: auto is one id, with the reason' "$(kind)" '^one:.+'
 	run bb --verbose -- true
 	like 'no range: verbose says so' "$ERR" 'identity one: '

@@ -70,7 +70,7 @@ elif has_range; then
 	identities='one range'
 else
 	identities=one
-	skip 'a range of ids' 'there are no subordinate ids, or no newuidmap'
+	skip_range 'a range of ids'
 fi
 for identity in $identities; do
 	owners

@@ -32,7 +32,7 @@ elif has_range; then
 	identities='one range'
 else
 	identities=one
-	skip 'a range of ids' 'there are no subordinate ids, or no newuidmap'
+	skip_range 'a range of ids'
 fi
 identity=auto
 

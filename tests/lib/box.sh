@@ -19,6 +19,7 @@
 #   need COMMAND...  skips the script where one is missing
 #   is_root          are we the host's root?
 #   has_range        has the caller subordinate ids that boxes can use?
+#   skip_range NAME  where not: skips, as inapplicable without new privileges
 #   has_tmpfs_xattrs  can this kernel's tmpfs be an overlay's upper layer?
 #   wait_until COMMAND...  polls until it returns 0; fails after a long while
 #   ptyrun ARG...    tests/lib/ptyrun.py: a command at a terminal
@@ -66,6 +67,15 @@ is_root()
 has_range()
 {
 	"$LLMBOX" run --identity range --dry-run -- true >/dev/null 2>&1
+}
+
+skip_range()
+{
+	if grep -q '^NoNewPrivs:.*1' /proc/self/status; then
+		inapplicable "$1" 'newuidmap gets no rights without new privileges'
+	else
+		skip "$1" 'there are no subordinate ids, or no newuidmap'
+	fi
 }
 
 # Trees of a range belong to subordinate ids.
